@@ -9,7 +9,7 @@ import { type Measured, measure, variants } from './context-cost/measure.ts';
 import { plot } from './context-cost/plot.ts';
 import { section, textTable } from './context-cost/section.ts';
 import { ensureBuilt } from './ensure-built.ts';
-import { claudeVersion } from './install-hosts.ts';
+import { versionOfHost } from './install-hosts.ts';
 
 const docs = join(import.meta.dirname, '..', 'docs');
 const page = join(docs, 'driver.md');
@@ -20,7 +20,11 @@ const measured: Measured[] = [];
 for (const variant of variants) measured.push(await measure(variant));
 console.log(textTable(measured));
 if (process.argv.includes('--write')) {
-  const about = { date: new Date().toISOString().slice(0, 10), claude: claudeVersion, node: process.version };
+  const about = {
+    date: new Date().toISOString().slice(0, 10),
+    claude: versionOfHost('claude'),
+    node: process.version,
+  };
   const text = readFileSync(page, 'utf8');
   if (!between.test(text)) throw new Error('docs/driver.md has no markers');
   writeFileSync(

@@ -3,43 +3,100 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { StepfastError } from '../src/errors.ts';
-import { installPackage, type PinnedPackage, versionOf, wrongVersion } from './install-package.ts';
+import { installPackage, versionOf, wrongVersion } from './install-package.ts';
 
-const claude: PinnedPackage = {
-  name: 'Claude Code',
-  version: '2.1.325',
-  package: claudePackage(),
-  folder: 'claude-code',
-  /** npm silently installs an older version if `engines` do not match, so the program's own version is checked. */
-  async check(folder) {
-    const binary = join(folder, binaryName());
-    const answer = await versionOf(binary);
-    if (answer.split(' ')[0] !== this.version) throw wrongVersion(binary, answer, this.version);
+interface PinnedProgram {
+  name: string;
+  version: string;
+  package: string;
+  /** Of the package, where it is not the program's. */
+  packageVersion?: string;
+  /** In the package. */
+  program: string;
+}
+
+const platform = `${process.platform}-${process.arch}`;
+const musl = existsSync('/etc/alpine-release') ? '-musl' : '';
+const exe = process.platform === 'win32' ? '.exe' : '';
+
+const programs = {
+  claude: {
+    name: 'Claude Code',
+    version: '2.1.325',
+    package: `@anthropic-ai/claude-code-${platform}${musl}`,
+    program: `claude${exe}`,
   },
-};
+  codex: {
+    name: 'Codex',
+    version: '0.169.0',
+    package: '@openai/codex',
+    packageVersion: `0.169.0-${platform}`,
+    program: `vendor/${codexTarget()}/bin/codex${exe}`,
+  },
+  copilot: {
+    name: 'Copilot CLI',
+    version: '1.0.102',
+    package: `@github/copilot-${platform}`,
+    program: `copilot${exe}`,
+  },
+  gemini: {
+    name: 'Gemini CLI',
+    version: '0.61.0',
+    package: '@google/gemini-cli',
+    program: 'bundle/gemini.js',
+  },
+  opencode: {
+    name: 'OpenCode',
+    version: '1.18.33',
+    package: `opencode-${platform}${musl}`,
+    program: `bin/opencode${exe}`,
+  },
+} as const satisfies Record<string, PinnedProgram>;
 
-export const claudeVersion = claude.version;
+export type HostProgram = keyof typeof programs;
 
-let asked: Promise<string> | undefined;
+export const versionOfHost = (host: HostProgram): string => programs[host].version;
 
-/** The path of the pinned `claude`, which is installed if needed. Throws if something is missing. */
-export async function claudeBinary(): Promise<string> {
-  asked ??= installPackage(claude);
-  return join(await asked, binaryName());
+const asked = new Map<HostProgram, Promise<string>>();
+
+/** The path of the pinned program, which is installed if needed. Throws if something is missing. */
+export async function hostBinary(host: HostProgram): Promise<string> {
+  const known = asked.get(host) ?? install(host);
+  asked.set(host, known);
+  return await known;
 }
 
-function claudePackage(): string {
-  const musl = existsSync('/etc/alpine-release');
-  return `@anthropic-ai/claude-code-${process.platform}-${process.arch}${musl ? '-musl' : ''}`;
+async function install(host: HostProgram): Promise<string> {
+  const { name, version, package: id, program, packageVersion = version }: PinnedProgram = programs[host];
+  const folder = await installPackage({
+    name,
+    version: packageVersion,
+    package: id,
+    folder: host === 'claude' ? 'claude-code' : host,
+    /** npm silently installs an older version if `engines` do not match, so the program's own version is checked. */
+    async check(installed) {
+      const binary = join(installed, program);
+      const answer = await versionOf(binary);
+      if (!answer.split(/[\s,]+/).some((word) => word.replace(/\.$/, '') === version))
+        throw wrongVersion(binary, answer, version);
+    },
+  });
+  return join(folder, program);
 }
 
-function binaryName(): string {
-  return process.platform === 'win32' ? 'claude.exe' : 'claude';
+function codexTarget(): string {
+  const cpu = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+  if (process.platform === 'darwin') return `${cpu}-apple-darwin`;
+  return process.platform === 'win32' ? `${cpu}-pc-windows-msvc` : `${cpu}-unknown-linux-musl`;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const wanted = process.argv.slice(2);
+  const names = (Object.keys(programs) as HostProgram[]).filter(
+    (host) => wanted.length === 0 || wanted.includes(host),
+  );
   try {
-    console.log(await claudeBinary());
+    for (const host of names) console.log(await hostBinary(host));
   } catch (error) {
     console.error(error instanceof StepfastError ? error.message : error);
     process.exitCode = 1;

@@ -13,7 +13,7 @@ import {
   summariser,
 } from '../src/testing/index.ts';
 import { claudeCommand, runClaude } from '../test/kit/claude.ts';
-import { claudeBinary } from './install-hosts.ts';
+import { hostBinary } from './install-hosts.ts';
 import { tryLibrary } from './try-package/library.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'stepfast-package-'));
@@ -40,7 +40,7 @@ function bytesIn(path: string): number {
 
 /** The package folder itself is a Claude Code plugin. */
 async function tryPlugin(plugin: string): Promise<void> {
-  const missing = await claudeBinary().then(
+  const missing = await hostBinary('claude').then(
     () => undefined,
     (error: unknown) => String(error),
   );

@@ -17,7 +17,7 @@ function install(npm: string): { status: number | null; stdout: string; stderr: 
   const bin = join(cache, 'bin');
   program(join(bin, 'npm'), npm);
   const env = { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`, STEPFAST_CI_CACHE: cache };
-  return spawnSync(process.execPath, [script], { env, encoding: 'utf8' });
+  return spawnSync(process.execPath, [script, 'claude'], { env, encoding: 'utf8' });
 }
 
 function program(path: string, text: string): void {

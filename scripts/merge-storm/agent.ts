@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -24,9 +25,11 @@ export function createStormDriver(
 ): HostDriver {
   return { reports: ['turns'], find: async () => ({ program: 'sh' }), open };
 
-  async function open({ session, cwd, env, onEvent }: DrivenOptions): Promise<DrivenSession> {
+  async function open({ cwd, env, onSession, onEvent }: DrivenOptions): Promise<DrivenSession> {
     const task = plan.tasks.find(({ id }) => id === basename(cwd));
     if (!task) throw new Error(`no task works in ${cwd}`);
+    const session = randomUUID();
+    await onSession?.(session);
     const child = spawn('sh', ['-c', loop, program], {
       cwd,
       env: {

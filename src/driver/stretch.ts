@@ -35,27 +35,22 @@ export interface StretchOptions {
 }
 
 /** The processes of a run's sessions carry this in their environment. */
-export const markerOf = (run: string, session: string): string => `${run}/${session}`;
+const markerOf = (run: string, stretch: string): string => `${run}/${stretch}`;
 
 /** Opens a session. It is known to the run before its first turn, so that hooks leave all decisions to the driver. */
 export async function openStretch(context: DriverContext, options: StretchOptions): Promise<Stretch> {
   const { runtime, host, hostDriver, run, clock, report } = context;
   const { worker, agent, cursor, worktree, why } = options;
-  const session = randomUUID();
+  const marker = markerOf(run, randomUUID());
   const { definition } = await load(context);
-  await announce(context, { ...options, session });
-  // The first hook runs while the program starts.
-  await bind();
-  report({ type: 'session', worker, session, why, ...(agent === undefined ? {} : { agent }) });
   let lastEventAt = clock();
   const open = new Set<string>();
   const { model, tools, cannot, permissions } = agentNamed(definition, agent) ?? {};
   const driven: DrivenSession = await hostDriver.open({
-    session,
     cwd: worktree,
     env: {
       ...context.env,
-      [drivenVariable]: markerOf(run, session),
+      [drivenVariable]: marker,
       ...(cursor.slot === undefined ? {} : { STEPFAST_SLOT: String(cursor.slot) }),
     },
     command: context.command,
@@ -64,9 +59,11 @@ export async function openStretch(context: DriverContext, options: StretchOption
     ...(tools === undefined ? {} : { tools }),
     ...(cannot === undefined ? {} : { cannot }),
     ...(permissions === undefined ? {} : { permissions }),
+    onSession,
     onEvent,
   });
-  await bind({ pid: driven.pid, boot: runtime.workspace.gates.host });
+  const { session } = driven;
+  await bind(session, { pid: driven.pid, boot: runtime.workspace.gates.host });
   return {
     session,
     agent,
@@ -88,10 +85,16 @@ export async function openStretch(context: DriverContext, options: StretchOption
     end,
   };
 
-  function bind(process: { pid?: number; boot?: string } = {}): Promise<void> {
+  async function onSession(id: string): Promise<void> {
+    await announce(context, { ...options, session: id });
+    await bind(id);
+    report({ type: 'session', worker, session: id, why, ...(agent === undefined ? {} : { agent }) });
+  }
+
+  function bind(id: string, process: { pid?: number; boot?: string } = {}): Promise<void> {
     return createBindings(runtime.project.directory).put({
       host: host.name,
-      session,
+      session: id,
       run,
       cwd: portable(worktree, runtime.project.root),
       ...process,
@@ -125,7 +128,7 @@ export async function openStretch(context: DriverContext, options: StretchOption
 
   async function end(graceMs?: number): Promise<void> {
     await driven.end(graceMs);
-    const left = markedProcesses(markerOf(run, session));
+    const left = markedProcesses(marker);
     await endProcesses(left);
     for (const { command } of left) report({ type: 'leftover', worker, command });
     await runtime.call({ type: 'session', event: { type: 'ended' } }, { session }, { run });

@@ -15,6 +15,8 @@ export interface HookAnswer {
   stdout: string;
   stderr: string;
   exitCode: number;
+  /** A command to start, which nobody waits for. */
+  start?: readonly string[];
 }
 
 const nothing: HookAnswer = { stdout: '', stderr: '', exitCode: 0 };

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gatesOf } from '../definition/index.ts';
 import { type Cursor, ended, parseHandle, requiredReading, type State, usedUp } from '../machine/index.ts';
 import { scheduledText, toolDeniedText } from '../messages/index.ts';
@@ -88,7 +90,7 @@ export async function afterTool(event: HookEvent): Promise<HookOutput> {
   if (briefing) return briefing;
   const over = own && (await overBudget(event, own.at ?? before));
   if (over) return over;
-  if (tool?.path !== undefined) await recordFile(event, tool, tool.path);
+  if (tool) await recordFiles(event, tool);
   return await catchUp(event);
 }
 
@@ -135,36 +137,47 @@ function runOf(at: string | undefined, runs: readonly string[]): string | undefi
   return suffix === undefined ? undefined : runs.find((run) => run.endsWith(`-${suffix}`));
 }
 
-async function recordFile({ context, key, session }: HookEvent, tool: ToolUse, path: string): Promise<void> {
-  const binding = await context.bindings.get(key);
+async function recordFiles({ context, key, session }: HookEvent, tool: ToolUse): Promise<void> {
+  const binding = namesFiles(tool) ? await context.bindings.get(key) : undefined;
   const view = binding && (await context.engine.view(binding.run));
   const { project, engine } = context;
-  const inner = view && fileToRecord(view, project.worktree, tool, path);
-  if (!view || inner === undefined) return;
   const caller = { now: context.now(), session };
-  if (tool.kind === 'write') {
-    await engine.execute(view.run, { ...caller, type: 'note', kind: 'artefact', text: inner });
-    return;
+  if (!view) return;
+  for (const inner of filesToRecord(view, project.worktree, tool)) {
+    if (tool.kind === 'write') {
+      await engine.execute(view.run, { ...caller, type: 'note', kind: 'artefact', text: inner });
+      continue;
+    }
+    const command = readCommand(inner, project);
+    if (command && knownHash(view.state, portable(inner, project.root)) !== command.hash)
+      await engine.execute(view.run, { ...caller, ...command });
   }
-  const command = readCommand(inner, project);
-  if (!command || knownHash(view.state, portable(inner, project.root)) === command.hash) return;
-  await engine.execute(view.run, { ...caller, ...command });
 }
 
-/** The path relative to the worktree, if the run records that this file was read or written. */
-export function fileToRecord(
+const namesFiles = ({ path, paths, shown }: ToolUse): boolean =>
+  path !== undefined || paths !== undefined || shown !== undefined;
+
+/** The paths relative to the worktree of the files for which the run records that they were read or written. */
+export function filesToRecord(
   view: Pick<Loaded, 'definition' | 'state'>,
   worktree: string,
-  { kind, whole }: ToolUse,
-  path: string,
-): string | undefined {
-  const inner = ended(view.state) ? undefined : pathInWorktree(worktree, path);
-  if (inner === undefined) return undefined;
-  const wanted =
-    kind === 'write'
-      ? !view.state.artefacts.includes(inner)
-      : kind === 'read' && whole === true && readingOf(view).includes(inner);
-  return wanted ? inner : undefined;
+  { kind, path, paths = path === undefined ? [] : [path], whole, shown }: ToolUse,
+): string[] {
+  if (ended(view.state)) return [];
+  const inner = paths.flatMap((each) => pathInWorktree(worktree, each) ?? []);
+  if (kind === 'write') return inner.filter((each) => !view.state.artefacts.includes(each));
+  if (shown !== undefined) return readingOf(view).filter((each) => isShown(join(worktree, each), shown));
+  return kind === 'read' && whole === true ? inner.filter((each) => readingOf(view).includes(each)) : [];
+}
+
+/** Where files are read in a shell, what it printed shows whether it was the whole file. */
+function isShown(file: string, shown: string): boolean {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return text !== '' && shown.includes(text);
+  } catch {
+    return false;
+  }
 }
 
 /** Required reading, and files that a gate wants to be read, relative to the worktree. */

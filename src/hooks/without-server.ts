@@ -9,7 +9,7 @@ import { isInFiles, lastKnownRun } from './last-known-run.ts';
 import { offerRun } from './offer-run.ts';
 import { refusedTool } from './refused-tool.ts';
 import { wasBriefed, watchTools } from './session-record.ts';
-import { fileToRecord } from './tool-use.ts';
+import { filesToRecord } from './tool-use.ts';
 
 /** How old the copy of a run may be for hooks that come with every tool. */
 const recentMs = 30_000;
@@ -38,10 +38,7 @@ export async function needsNoServer({ host, input, context, record, key }: HookE
       )
     );
   if (kind === 'after_tool')
-    return (
-      tool?.kind !== 'stepfast' &&
-      (tool?.path === undefined || fileToRecord(view, project.worktree, tool, tool.path) === undefined)
-    );
+    return tool?.kind !== 'stepfast' && (!tool || filesToRecord(view, project.worktree, tool).length === 0);
   return (
     kind === 'stop' && !hasHold(marks) && (definition.stop ?? 'allow') === 'allow' && !waitsForPerson(state)
   );

@@ -1,9 +1,10 @@
 import type { Environment, Host, HostSetup } from '../runtime/index.ts';
 import { createCheckTool } from './check-tool.ts';
 import { claudeCode } from './claude-code/index.ts';
+import { codex } from './codex/index.ts';
 
 /** Every host that Stepfast supports. The only registry: a new host is a folder and an entry here. */
-export const hosts: readonly Host[] = [claudeCode];
+export const hosts: readonly Host[] = [claudeCode, codex];
 
 /** For names of tools in workflows. */
 export const checkTool = createCheckTool(hosts.flatMap(({ tools }) => tools ?? []));
@@ -17,9 +18,6 @@ export const loadHostSetups = async (): Promise<HostSetup[]> =>
 
 /** Agent programs without an adapter here, and conventions that several of them share. */
 const otherAgentVariables: readonly string[] = [
-  'CODEX_SANDBOX',
-  'CODEX_SANDBOX_NETWORK_DISABLED',
-  'CODEX_THREAD_ID',
   'GEMINI_CLI',
   'OPENCODE',
   'COPILOT_AGENT',

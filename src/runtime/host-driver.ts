@@ -16,10 +16,8 @@ export interface HostDriver {
 }
 
 export interface DrivenOptions {
-  /** A UUID that the host uses as the id of its session. */
-  session: string;
-  /** Continues that session, after a crash of the driver or of the host. */
-  resume?: boolean;
+  /** Continues this session, after a crash of the driver or of the host. */
+  resume?: string;
   cwd: string;
   /** The person's environment, with their own login, and what the driver adds. */
   env: Environment;
@@ -32,6 +30,8 @@ export interface DrivenOptions {
   permissions?: string;
   tools?: readonly string[];
   cannot?: readonly string[];
+  /** Called with the id of the session before its first hook runs. */
+  onSession?(session: string): Promise<void>;
   onEvent(event: HostEvent): void;
 }
 

@@ -5,6 +5,8 @@ export interface HostTools {
   names: readonly string[];
   /** Names that it had earlier, with the current ones. */
   renamed: Readonly<Record<string, string>>;
+  /** Tools of other hosts, with the one that does the same here: a workflow's rules hold in every host. */
+  same?: Readonly<Record<string, string>>;
   /** The tool whose rules may have a pattern for its commands. */
   shell: string;
   /** Names of Stepfast's own tools in this host begin like this. */
@@ -26,9 +28,9 @@ export function parseToolRule(entry: string): ToolRule {
 }
 
 /** The current name of a tool, written in any case and possibly with its earlier name; undefined: there is none. */
-export function currentToolName({ names, renamed }: HostTools, name: string): string | undefined {
+export function currentToolName({ names, renamed, same }: HostTools, name: string): string | undefined {
   const isIt = (other: string): boolean => other.toLowerCase() === name.toLowerCase();
-  return names.find(isIt) ?? Object.entries(renamed).find(([earlier]) => isIt(earlier))?.[1];
+  return names.find(isIt) ?? Object.entries({ ...same, ...renamed }).find(([other]) => isIt(other))?.[1];
 }
 
 /** Whether a rule can apply in the host. Tools of MCP servers are not known beforehand. */

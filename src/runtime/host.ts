@@ -27,6 +27,10 @@ export interface ToolUse {
   command?: string;
   /** The file that is read or written. */
   path?: string;
+  /** The files that are written, where one call may write several. */
+  paths?: readonly string[];
+  /** What a shell printed. */
+  shown?: string;
   /** The read returned the whole file. */
   whole?: boolean;
   /** The tool is of the server that Stepfast's plugin brings. */
@@ -95,6 +99,8 @@ export interface Rendered {
   stdout: string;
   stderr?: string;
   exitCode: number;
+  /** A command to start, which nobody waits for. */
+  start?: readonly string[];
 }
 
 /** Whether injected text is in the conversation; `unknown` where the host cannot say. */
@@ -202,6 +208,10 @@ export interface Host {
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
+/** Codex names its transcripts so; events outside of a turn have no other mark. */
+const isRollout = (path: unknown): boolean =>
+  typeof path === 'string' && /(?:^|[\\/])rollout-[^\\/]*\.jsonl$/.test(path);
+
 /**
  * Hosts read each other's settings files, so a hook of one host also fires in others. This names the host that sent a
  * payload, where the payload shows it. Environment variables are inherited by child processes, so Gemini's variable
@@ -212,7 +222,7 @@ export function markedHost(
   env: Environment,
 ): 'cursor' | 'codex' | 'gemini' | 'copilot' | undefined {
   if (payload.cursor_version !== undefined) return 'cursor';
-  if (payload.turn_id !== undefined) return 'codex';
+  if (payload.turn_id !== undefined || isRollout(payload.transcript_path)) return 'codex';
   if (typeof payload.timestamp !== 'string' || !isoTime.test(payload.timestamp)) return undefined;
   return env.GEMINI_PROJECT_DIR === undefined ? 'copilot' : 'gemini';
 }

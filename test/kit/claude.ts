@@ -1,12 +1,12 @@
 /** The host runner of `stepfast/testing` with the pinned Claude Code. */
-import { claudeBinary } from '../../scripts/install-hosts.ts';
+import { hostBinary } from '../../scripts/install-hosts.ts';
 import * as testing from '../../src/testing/index.ts';
 
 type Pinned<T extends { program?: string | undefined }> = Omit<T, 'program'>;
 
 const pinned = async <T extends object>(options: T): Promise<T & { program: string }> => ({
   ...options,
-  program: await claudeBinary(),
+  program: await hostBinary('claude'),
 });
 
 export const claudeCommand = async (options: Pinned<testing.ClaudeOptions>): Promise<testing.ClaudeCommand> =>

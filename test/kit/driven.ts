@@ -1,6 +1,5 @@
 /** Sessions of the pinned Claude Code as the driver opens them, with a scripted model. */
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/cli/index.ts';
@@ -57,7 +56,6 @@ export async function createDrivenProject(files: Record<string, string> = {}): P
     events,
     open: async (options) => {
       const session = await driver.open({
-        session: randomUUID(),
         cwd: project.root,
         env,
         command: [process.execPath, join(packageRoot(), 'dist', 'cli.js')],

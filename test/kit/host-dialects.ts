@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
+import { codex } from '../../src/hosts/codex/index.ts';
 import type { HookInput, HookOutput, Host } from '../../src/runtime/index.ts';
 import { type TinyPayload, tinyHost } from './tiny-host.ts';
 
@@ -6,7 +9,7 @@ import { type TinyPayload, tinyHost } from './tiny-host.ts';
 export interface HostDialect {
   host: Host;
   /** The host's own names of tools, and its variable with the directory of the session. */
-  names: { edit: string; status: string; project: string };
+  names: { edit: string; status: string; project?: string };
   payload(input: HookInput): { event: string; payload: object };
   output(stdout: string): HookOutput;
 }
@@ -81,6 +84,42 @@ const claude: HostDialect = {
   },
 };
 
+const codexTools = { read: 'Bash', write: 'apply_patch', shell: 'Bash', agent: 'spawn_agent' } as const;
+
+/** Like Claude Code, but for names, and files that are read in a shell. */
+const codexDialect: HostDialect = {
+  host: codex,
+  names: { edit: 'apply_patch', status: 'mcp__stepfast__workflow_status' },
+  payload(input) {
+    const { event, payload } = claude.payload(input);
+    const { tool, id, cwd } = input;
+    const { path = '', command, prompt, agent, at } = tool ?? {};
+    const patch = `*** Begin Patch\n*** Update File: ${path}\n*** End Patch\n`;
+    const used = tool && {
+      tool_name:
+        tool.kind === 'stepfast' || tool.kind === 'other' || tool.kind === 'schedule'
+          ? tool.name
+          : codexTools[tool.kind],
+      tool_input: {
+        command: tool.kind === 'write' ? patch : command,
+        agent_type: agent,
+        message: prompt,
+        at,
+      },
+      ...(tool.kind === 'read' && tool.whole !== false
+        ? { tool_response: readFileSync(resolve(cwd, path), 'utf8') }
+        : {}),
+    };
+    const rollout = '/nowhere/rollout-2026-11-17T19-34-55-x.jsonl';
+    const turn = ['session_start', 'session_end'].includes(input.kind) ? {} : { turn_id: id ?? 'turn' };
+    return {
+      event,
+      payload: { ...payload, prompt_id: undefined, ...turn, ...used, transcript_path: rollout },
+    };
+  },
+  output: (stdout) => claude.output(stdout),
+};
+
 const tinyEvents: Readonly<Partial<Record<HookInput['kind'], string>>> = {
   session_start: 'hello',
   session_end: 'bye',
@@ -134,4 +173,4 @@ const tiny: HostDialect = {
     ),
 };
 
-export const hostDialects: readonly HostDialect[] = [claude, tiny];
+export const hostDialects: readonly HostDialect[] = [claude, codexDialect, tiny];

@@ -6,7 +6,7 @@ import type { HookInput, HookKind, Host, ToolKind } from '../../src/runtime/inde
  */
 export const tinyHost: Host = {
   name: 'tiny',
-  capabilities: [],
+  capabilities: [{ kind: 'before_compact', event: 'shrinking', tells: 'summariser', note: '' }],
   variables: { agent: ['TINY_AGENT'], internal: [], project: 'TINY_FOLDER' },
   limits: { contextCharacters: 4000, toolHookMs: 3000, stopHookMs: 20_000, stopCheckMs: 10_000 },
   compaction: 'hint',

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -25,12 +26,20 @@ async function main([flag, name, event = '', wakes]: readonly string[]): Promise
     program,
     checkTool,
   };
-  const { stdout, stderr, exitCode } = await runHook(host, event, readInput(), environment, {
+  const { stdout, stderr, exitCode, start } = await runHook(host, event, readInput(), environment, {
     wakes: wakes === 'wake',
   });
   if (stdout !== '') write(1, stdout);
   if (stderr !== '') write(2, stderr);
+  if (start) startDetached(start);
   return exitCode;
+}
+
+/** If it cannot be started, the session stays as it is. */
+function startDetached([program = '', ...args]: readonly string[]): void {
+  const child = spawn(program, args, { detached: true, stdio: 'ignore' });
+  child.on('error', () => undefined);
+  child.unref();
 }
 
 /** At once and in full, also into a pipe that is read slowly. */

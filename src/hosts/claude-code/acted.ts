@@ -1,6 +1,6 @@
-import { isPayload, type Payload, partIn, textIn } from './payload.ts';
+import { isPayload, type Payload, partIn, textIn } from '../payload.ts';
+import { parseRecord } from '../transcript-record.ts';
 import { stepfastTool } from './tool-use.ts';
-import { parseRecord } from './transcript-record.ts';
 
 /** Tools that change nothing outside the conversation. */
 const reads = new Set([

@@ -1,6 +1,6 @@
 import type { Arrival } from '../../runtime/index.ts';
-import { type Payload, partIn } from './payload.ts';
-import { parseRecord } from './transcript-record.ts';
+import { type Payload, partIn } from '../payload.ts';
+import { parseRecord } from '../transcript-record.ts';
 
 /**
  * The host records text that it accepted from a hook as an attachment. The record with the output of the hook has the

@@ -1,5 +1,5 @@
-import { isPayload, partIn, textIn } from './payload.ts';
-import { parseRecord } from './transcript-record.ts';
+import { isPayload, partIn, textIn } from '../payload.ts';
+import { parseRecord } from '../transcript-record.ts';
 
 /** The id of the assistant message with this tool call: calls with the same one run in parallel. */
 export function callGroup(transcript: string, callId: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { Capability } from '../../runtime/index.ts';
+import type { Registration } from '../claude-format/index.ts';
 
 /** As of Claude Code 2.1.325. */
 export const capabilities: readonly Capability[] = [
@@ -22,19 +23,6 @@ export const capabilities: readonly Capability[] = [
   { kind: 'subagent_stop', event: 'SubagentStop', tells: 'block', note: 'also fires for the summarizer' },
   { kind: 'session_end', event: 'SessionEnd', tells: 'nothing', note: 'killed after about 1.5 s' },
 ];
-
-/** One hook to register. `mark` is the file that must exist for the hook to start anything. */
-export interface Registration {
-  event: string;
-  matcher?: string;
-  mark: string;
-  /** Seconds. */
-  timeout: number;
-  /** Shown to the person while the hook runs. */
-  status?: string;
-  /** Runs beside the session, and may start a turn. What the person then sees. */
-  wakes?: string;
-}
 
 const stepfastTools = 'mcp__(plugin_stepfast_)?stepfast__.*';
 

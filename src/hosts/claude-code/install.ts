@@ -7,9 +7,9 @@ import {
   type SetupPlan,
   type SetupRefusal,
 } from '../../runtime/index.ts';
+import { ask, quoted, type Ran } from '../program.ts';
 import { isJsonObject } from '../settings/index.ts';
 import { type Installed, lookInstalled, marketplace, noList, pluginId, real } from './installed.ts';
-import { ask, quoted, type Ran } from './program.ts';
 import { openRecords, type Writing } from './records.ts';
 import { notWritable, settingIn, settingsFiles, shownFile, statuslineOf } from './settings-files.ts';
 

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { commandName } from '../../command-name.ts';
 import type { FoundHost, SetupContext, SetupRefusal } from '../../runtime/index.ts';
-import { isPayload, textIn } from './payload.ts';
-import { ask } from './program.ts';
+import { isPayload, textIn } from '../payload.ts';
+import { ask } from '../program.ts';
 
 export const pluginId = 'stepfast@stepfast';
 export const marketplace = 'stepfast';

@@ -1,6 +1,6 @@
 import type { Compaction } from '../../runtime/index.ts';
-import { partIn, textIn } from './payload.ts';
-import { parseRecord } from './transcript-record.ts';
+import { partIn, textIn } from '../payload.ts';
+import { parseRecord } from '../transcript-record.ts';
 
 /** The host records a boundary with what triggered it, then the summary as a message of the user. */
 export function lastCompaction(transcript: string): Compaction | undefined {

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isPayload } from './payload.ts';
+import { isPayload } from '../payload.ts';
 
 /** A hook as it is registered. */
 export interface LiveHook {

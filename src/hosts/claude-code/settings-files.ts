@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import type { SetupContext, SetupRefusal } from '../../runtime/index.ts';
+import { quoted } from '../program.ts';
 import {
   type Entry,
   isJsonObject,
@@ -12,7 +13,6 @@ import {
   type SettingsRefusal,
 } from '../settings/index.ts';
 import { marketplace, pluginId } from './installed.ts';
-import { quoted } from './program.ts';
 
 /** As of 2.1.325, a file with a comment is not loaded at all. */
 export const dialect = 'json';

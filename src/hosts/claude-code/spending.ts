@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Spending } from '../../runtime/index.ts';
-import { numberIn, type Payload, partIn, textIn } from './payload.ts';
-import { parseRecord } from './transcript-record.ts';
+import { numberIn, type Payload, partIn, textIn } from '../payload.ts';
+import { parseRecord } from '../transcript-record.ts';
 
 const idleMs = 5 * 60_000;
 

@@ -1,5 +1,5 @@
 import type { StatusLineInput } from '../../runtime/index.ts';
-import { isPayload, numberIn, partIn, textIn } from './payload.ts';
+import { isPayload, numberIn, partIn, textIn } from '../payload.ts';
 
 export function parseStatusLine(payload: unknown): StatusLineInput | undefined {
   if (!isPayload(payload)) return undefined;

@@ -1,5 +1,6 @@
 import type { ToolKind, ToolUse } from '../../runtime/index.ts';
-import { isPayload, numberIn, type Payload, partIn, textIn } from './payload.ts';
+import { ownCall } from '../claude-format/index.ts';
+import { numberIn, type Payload, partIn, textIn } from '../payload.ts';
 
 const kinds: Readonly<Record<string, ToolKind>> = {
   Read: 'read',
@@ -23,16 +24,8 @@ export function toolUse(payload: Payload): ToolUse | undefined {
   const input = partIn(payload, 'tool_input');
   const call = stepfastTool.exec(name)?.[1];
   if (call !== undefined) {
-    const at = textIn(input, 'at');
-    const answer = answerIn(payload.tool_response);
-    return {
-      name,
-      kind: 'stepfast',
-      call,
-      ...(textIn(partIn(payload, 'mcp_server'), 'name') === ownServer ? { own: true as const } : {}),
-      ...(at === undefined ? {} : { at }),
-      ...(answer === undefined ? {} : { answer }),
-    };
+    const isPlugin = textIn(partIn(payload, 'mcp_server'), 'name') === ownServer;
+    return { ...ownCall(name, call, payload), ...(isPlugin ? { own: true as const } : {}) };
   }
   const kind = Object.hasOwn(kinds, name) ? (kinds[name] ?? 'other') : 'other';
   const path = textIn(input, 'file_path') ?? textIn(input, 'notebook_path');
@@ -56,40 +49,4 @@ function isWhole(payload: Payload): boolean {
   if (lines !== undefined && total !== undefined) return (start ?? 1) <= 1 && lines >= total;
   const input = partIn(payload, 'tool_input');
   return input?.offset === undefined && input?.limit === undefined;
-}
-
-/** The structured content of a tool's response, in any of the wrappings in which the host passes it on. */
-function answerIn(response: unknown): ToolUse['answer'] {
-  const structure = structureIn(response, 4);
-  if (!structure) return undefined;
-  const [run, at] = [textIn(structure, 'run'), textIn(structure, 'at')];
-  return {
-    ...(run === undefined ? {} : { run }),
-    ...(at === undefined ? {} : { at }),
-    refused: structure.code !== undefined,
-  };
-}
-
-function structureIn(value: unknown, depth: number): Payload | undefined {
-  if (depth === 0) return undefined;
-  if (typeof value === 'string') return structureIn(parsed(value), depth - 1);
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      const found = structureIn(isPayload(item) && 'text' in item ? item.text : item, depth - 1);
-      if (found) return found;
-    }
-    return undefined;
-  }
-  if (!isPayload(value)) return undefined;
-  const inner = value.structuredContent ?? value.content;
-  return inner === undefined ? value : structureIn(inner, depth - 1);
-}
-
-function parsed(text: string): unknown {
-  if (!text.startsWith('{') && !text.startsWith('[')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

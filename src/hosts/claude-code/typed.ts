@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment, HookInput } from '../../runtime/index.ts';
-import { textIn } from './payload.ts';
-import { parseRecord } from './transcript-record.ts';
+import { textIn } from '../payload.ts';
+import { parseRecord } from '../transcript-record.ts';
 
 /**
  * The host adds a typed line to its history before the hook runs; a prompt that the model scheduled is not there, and

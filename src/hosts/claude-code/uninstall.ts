@@ -6,6 +6,7 @@ import type {
   SetupRefusal,
   UninstallResult,
 } from '../../runtime/index.ts';
+import { ask, quoted, type Ran } from '../program.ts';
 import {
   type Entry,
   entriesIn,
@@ -20,7 +21,6 @@ import {
 } from '../settings/index.ts';
 import { lookInstalled, marketplace, noList, pluginId, real } from './installed.ts';
 import { hostName } from './parse-payload.ts';
-import { ask, quoted, type Ran } from './program.ts';
 import { removeIfEmpty } from './records.ts';
 import { describeError, dialect, ourEntries, settingsFiles, shownFile } from './settings-files.ts';
 

@@ -1,6 +1,7 @@
 /**
  * Runs inside the namespace: a port on its loopback leads to the model's Unix socket, and the host gets that address.
- * `node inside.ts SOCKET PROGRAM ARGS…`; its end is the host's end.
+ * `node inside.ts SOCKET PROGRAM ARGS…`; its end is the host's end. STEPFAST_BRIDGE_PORT: for hosts whose settings name
+ * the address.
  */
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
@@ -14,7 +15,7 @@ const bridge = createServer((near) => {
   far.on('error', () => near.destroy());
 });
 
-bridge.listen(0, '127.0.0.1', () => {
+bridge.listen(Number(process.env.STEPFAST_BRIDGE_PORT ?? 0), '127.0.0.1', () => {
   const address = bridge.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const env = { ...process.env, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}` };

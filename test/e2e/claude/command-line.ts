@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { claudeBinary } from '../../../scripts/install-hosts.ts';
+import { hostBinary } from '../../../scripts/install-hosts.ts';
 import { configOf } from '../../../src/testing/claude/command.ts';
 import { isolate } from '../../../src/testing/claude/network.ts';
 import type { CommandResult, ScriptedModel } from '../../../src/testing/index.ts';
@@ -23,7 +23,7 @@ export async function createCommandLine(
 ): Promise<CommandLine> {
   mkdirSync(join(home, 'bin'), { recursive: true });
   mkdirSync(configOf(home));
-  symlinkSync(await claudeBinary(), join(home, 'bin', 'claude'));
+  symlinkSync(await hostBinary('claude'), join(home, 'bin', 'claude'));
   const env = (path: string): Record<string, string> => ({
     PATH: `${path}:${dirname(process.execPath)}:/usr/bin:/bin`,
     HOME: home,

@@ -33,8 +33,12 @@ it('a turn reports its tools, its last message, and what the process has spent s
   );
   model.on(lastUser(/second/), reply.text('Two.'));
   expect(await driver.find(env, project.root)).toMatchObject({ version: expect.stringMatching(/^2\./) });
-  const id = randomUUID();
-  const session = await stage.open({ session: id, model: 'claude-sonnet-5-5' });
+  const known: string[] = [];
+  const session = await stage.open({
+    model: 'claude-sonnet-5-5',
+    onSession: async (id) => void known.push(id),
+  });
+  expect(known).toEqual([session.session]);
   const first = await session.send('first');
   expect(first).toMatchObject({ lastMessage: 'One.', denials: [] });
   expect(first).not.toHaveProperty('failure');
@@ -45,7 +49,7 @@ it('a turn reports its tools, its last message, and what the process has spent s
   const second = await session.send('second');
   expect(second.spent.tokens).toBeGreaterThan(first.spent.tokens * 1.2);
   expect(second.spent.cost).toBeGreaterThan(first.spent.cost ?? 0);
-  expect(new Set(model.requestsOf('main').map((each) => each.session))).toEqual(new Set([id]));
+  expect(new Set(model.requestsOf('main').map((each) => each.session))).toEqual(new Set(known));
   expect(model.requestsOf('main').map(({ body }) => body.model)).toEqual(Array(3).fill('claude-sonnet-5-5'));
   await session.end();
   await session.exited;
@@ -169,7 +173,7 @@ it('a host that is killed in a turn is a failure of the turn, and its session ca
   expect(await turn).toMatchObject({ lastMessage: '', failure: { kind: 'exit', signal: 'SIGKILL' } });
   expect(await session.send('more')).toMatchObject({ failure: { kind: 'exit' } });
   await session.exited;
-  const again = await stage.open({ session: session.session, resume: true });
+  const again = await stage.open({ resume: session.session });
   expect(await again.send('go on')).toMatchObject({ lastMessage: 'Yes.' });
   expect(seen()).toContain('REMEMBER-THIS');
   expect(stage.model.requestsOf('main').at(-1)?.session).toBe(session.session);
@@ -181,14 +185,14 @@ it('a session that was ended is resumed, and its new process has spent nothing',
   for (const prompt of ['one', 'two', 'three']) await session.send(prompt);
   const before = await session.send('four');
   await session.end();
-  const again = await stage.open({ session: session.session, resume: true });
+  const again = await stage.open({ resume: session.session });
   const { spent } = await again.send('five');
   expect(spent.tokens).toBeLessThan(before.spent.tokens / 2);
   expect(spent.cost).toBeLessThan((before.spent.cost ?? 0) / 2);
 });
 
 it('a session that does not exist cannot be resumed', async () => {
-  const session = await stage.open({ resume: true });
+  const session = await stage.open({ resume: randomUUID() });
   const { failure } = await session.send('go on');
   expect(failure).toMatchObject({ kind: 'exit', code: 1 });
 });

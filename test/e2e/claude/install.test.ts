@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { claudeBinary } from '../../../scripts/install-hosts.ts';
+import { hostBinary } from '../../../scripts/install-hosts.ts';
 import { configOf } from '../../../src/testing/claude/command.ts';
 import {
   contextOf,
@@ -60,7 +60,7 @@ const put = (file: string, text: string): void => {
 async function whereInstall(does: string): Promise<string> {
   const folder = join(home, 'in-between');
   mkdirSync(folder);
-  const script = `#!/bin/sh\nreal='${await claudeBinary()}'\ncase "$*" in "plugin install"*) ${does} ;; esac\nexec "$real" "$@"\n`;
+  const script = `#!/bin/sh\nreal='${await hostBinary('claude')}'\ncase "$*" in "plugin install"*) ${does} ;; esac\nexec "$real" "$@"\n`;
   writeFileSync(join(folder, 'claude'), script, { mode: 0o755 });
   return folder;
 }

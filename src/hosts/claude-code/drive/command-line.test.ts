@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { argumentsFor, environmentFor } from './command-line.ts';
+import type { DrivenOptions } from '../../../runtime/index.ts';
+import { argumentsFor as argumentsOf, environmentFor } from './command-line.ts';
 
-const common = { session: 's', cwd: '/', env: {}, command: ['node', 'cli.js'], onEvent: () => {} };
+const argumentsFor = (options: DrivenOptions): string[] => argumentsOf(options, 's');
+
+const common = { cwd: '/', env: {}, command: ['node', 'cli.js'], onEvent: () => {} };
 const after = (args: readonly string[], flag: string): string | undefined => args[args.indexOf(flag) + 1];
 
 test('the tools of an agent become rules of the host', () => {
@@ -27,7 +30,7 @@ test('without a plugin the tools come from a server that the command starts', ()
 });
 
 test('a session is resumed by its id, and nothing is bypassed', () => {
-  const args = argumentsFor({ ...common, resume: true, model: 'opus', permissions: 'acceptEdits' });
+  const args = argumentsFor({ ...common, resume: 's', model: 'opus', permissions: 'acceptEdits' });
   expect([after(args, '--resume'), after(args, '--model'), after(args, '--permission-mode')]).toEqual([
     's',
     'opus',

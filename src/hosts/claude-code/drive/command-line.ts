@@ -10,8 +10,8 @@ const ownServers = ['mcp__plugin_stepfast_stepfast', 'mcp__stepfast'];
  * `--setting-sources` is left out: the person's settings apply. A plugin of `--plugin-dir` replaces an installed one
  * of the same name, so its hooks and tools are there once, with or without `stepfast init`.
  */
-export function argumentsFor(options: DrivenOptions): string[] {
-  const { session, resume = false, command, plugin, model, permissions, tools = [], cannot = [] } = options;
+export function argumentsFor(options: DrivenOptions, session: string): string[] {
+  const { resume, command, plugin, model, permissions, tools = [], cannot = [] } = options;
   if (permissions === 'bypassPermissions')
     throw new StepfastError(
       'bad_permissions',
@@ -25,7 +25,7 @@ export function argumentsFor(options: DrivenOptions): string[] {
     ...['-p', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
     // Asks over the stream where it would ask a person.
     ...['--permission-prompt-tool', 'stdio'],
-    ...(resume ? ['--resume', session] : ['--session-id', session]),
+    ...(resume !== undefined ? ['--resume', session] : ['--session-id', session]),
     ...(plugin === undefined
       ? ['--mcp-config', JSON.stringify({ mcpServers: servers })]
       : ['--plugin-dir', plugin]),

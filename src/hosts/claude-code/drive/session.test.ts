@@ -33,7 +33,6 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   chmodSync(join(folder, 'claude'), 0o755);
   const PATH = [folder, dirname(process.execPath), process.env.PATH].join(delimiter);
   session = await openSession({
-    session: 's',
     cwd: folder,
     env: { PATH },
     command: ['node'],

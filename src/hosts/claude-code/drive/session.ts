@@ -7,10 +7,11 @@ import type {
   TurnEnd,
   TurnFailure,
 } from '../../../runtime/index.ts';
-import { numberIn, type Payload, partIn, textIn } from '../payload.ts';
+import { numberIn, type Payload, partIn, textIn } from '../../payload.ts';
+import { type Exit, type HostProcess, startHost } from '../../process.ts';
+import { programName } from '../program.ts';
 import { claudeTools } from '../tool-names.ts';
 import { argumentsFor, environmentFor } from './command-line.ts';
-import { type Exit, type HostProcess, startHost } from './process.ts';
 import { createEventReader, listIn, parseLine, wasInterrupted } from './stream.ts';
 import { denialsIn, failureIn, spentAfter } from './turn-end.ts';
 
@@ -25,9 +26,13 @@ const interruptWaitMs = 10_000;
 const graceMs = 10_000;
 
 export async function openSession(options: DrivenOptions): Promise<DrivenSession> {
-  const args = argumentsFor(options);
-  const host = await startHost(args, environmentFor(options.env), options.cwd);
-  return drive(host, options);
+  const session = options.resume ?? randomUUID();
+  const args = argumentsFor(options, session);
+  // The first hook runs while the program starts.
+  await options.onSession?.(session);
+  const env = environmentFor(options.env);
+  const host = await startHost({ program: programName, title: 'Claude Code', args, env, cwd: options.cwd });
+  return drive(host, session, options);
 }
 
 interface Turn {
@@ -41,7 +46,7 @@ interface Turn {
   over(failure?: TurnFailure): void;
 }
 
-function drive(host: HostProcess, { session, onEvent }: DrivenOptions): DrivenSession {
+function drive(host: HostProcess, session: string, { onEvent }: DrivenOptions): DrivenSession {
   const reader = createEventReader();
   const replies = new Map<string, () => void>();
   const known = new Set<string>();

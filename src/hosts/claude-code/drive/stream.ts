@@ -1,6 +1,6 @@
 /** What a line of the stream means. Lines may change with every version, so every part is checked where it is read. */
 import type { HostEvent } from '../../../runtime/index.ts';
-import { isPayload, numberIn, type Payload, partIn, textIn } from '../payload.ts';
+import { isPayload, numberIn, type Payload, partIn, textIn } from '../../payload.ts';
 
 /** undefined for what is no line of the stream: programs of the person may print there. */
 export function parseLine(line: string): Payload | undefined {

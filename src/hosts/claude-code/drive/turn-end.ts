@@ -1,5 +1,5 @@
 import type { TurnEnd, TurnFailure } from '../../../runtime/index.ts';
-import { isPayload, numberIn, type Payload, partIn, textIn } from '../payload.ts';
+import { isPayload, numberIn, type Payload, partIn, textIn } from '../../payload.ts';
 import { inMs, listIn, wasInterrupted } from './stream.ts';
 
 type Spent = TurnEnd['spent'];

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { StepfastError } from '../../../errors.ts';
-import type { Environment } from '../../../runtime/index.ts';
-import { claudeIn, programName } from '../program.ts';
+import { StepfastError } from '../errors.ts';
+import { onPath } from '../on-path.ts';
+import type { Environment } from '../runtime/index.ts';
 
 export interface Exit {
   code: number | null;
@@ -29,15 +29,23 @@ const lastLinesMs = 1_000;
 const closedMs = 5_000;
 const termMs = 5_000;
 
+export interface HostCommand {
+  /** Found on the PATH of `env`. */
+  program: string;
+  /** For people. */
+  title: string;
+  args: readonly string[];
+  env: Environment;
+  cwd: string;
+}
+
 /** Throws `host_missing` if it cannot be started. */
-export async function startHost(
-  args: readonly string[],
-  env: Environment,
-  cwd: string,
-): Promise<HostProcess> {
-  const program = claudeIn(env);
-  if (program === undefined) throw missing(`There is no '${programName}' on the PATH.`);
-  const host = spawn(program, [...args], {
+export async function startHost({ program, title, args, env, cwd }: HostCommand): Promise<HostProcess> {
+  const missing = (problem: string): StepfastError =>
+    new StepfastError('host_missing', `${problem} Install ${title}, or add it to the PATH.`);
+  const found = onPath(program, env);
+  if (found === undefined) throw missing(`There is no '${program}' on the PATH.`);
+  const host = spawn(found, [...args], {
     cwd,
     env: { ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -63,7 +71,7 @@ export async function startHost(
   });
   const pid = await new Promise<number>((resolve, reject) => {
     host.once('spawn', () => resolve(host.pid ?? 0));
-    host.once('error', (error) => reject(missing(`'${program}' cannot be started: ${error.message}`)));
+    host.once('error', (error) => reject(missing(`'${found}' cannot be started: ${error.message}`)));
   });
   closed.then(async () => {
     await Promise.race([exited, delay(closedMs)]);
@@ -87,9 +95,6 @@ export async function startHost(
     },
   };
 }
-
-const missing = (problem: string): StepfastError =>
-  new StepfastError('host_missing', `${problem} Install Claude Code, or add it to the PATH.`);
 
 function endGroup(pid: number, signal: NodeJS.Signals): void {
   try {
