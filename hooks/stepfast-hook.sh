@@ -37,7 +37,7 @@ if [ "$1" != before_tool-stepfast ] && ! f "$PWD" && ! { [ "$CLAUDE_PROJECT_DIR"
   # A person may type a command that starts the first run.
   [ "$1" = prompt ] || exit 0
   p=$(cat)
-  case $p in *'"/stepfast:'*) ;; *) exit 0 ;; esac
+  case $p in *'"/stepfast'* | *'"$stepfast'*) ;; *) exit 0 ;; esac
 fi
 # Without them no hook fails: it is said once a session, where a person sees it.
 s() {

@@ -55,7 +55,7 @@ test('[L/expect] a check that was expected to fail and passes holds the stop wit
   expect((await cursors(run))?.do?.receipts).toMatchObject(gates);
   for (const _ of [1, 2]) await stop();
   const { json } = await stop();
-  expect(json.systemMessage).toContain(stillRedText('do', gates[0] as { what: string }, true));
+  expect(json.systemMessage).toContain(stillRedText('do', gates[0] as { what: string }, '/stepfast:cancel'));
 });
 
 test('[L/expect] a command that failed as expected is no proof that the run is done', async () => {

@@ -24,6 +24,7 @@ import {
 } from '../messages/index.ts';
 import { createEndNotices, type HookOutput, isRefused } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
+import { cancelCommand } from './cancel-command.ts';
 import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
@@ -59,7 +60,7 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
     logAllowed(event, view, 'conversation');
     if (left === position.at) return await afterCheck(event, view, position);
     if (position.checked) await checkAgain(event, view, position);
-    return stillRed(view, position);
+    return stillRed(event, view, position);
   }
   const output = input.lastMessage ?? '';
   const { openHookRuntime } = await import('./with-files.ts');
@@ -113,7 +114,7 @@ export async function afterCheck(
   if (cursor && !cursor.waiting && !before) {
     if (usedUp(view.state)) return notice(event, view);
     if (cursor.checked?.pass) return { say: greenStaysText(titleIn(view, cursor.step)) };
-    if (cursor.unstable) return stillRed(view, { at });
+    if (cursor.unstable) return stillRed(event, view, { at });
     return await continueWithFailures(event, view, at);
   }
   logAllowed(event, view, 'green');
@@ -138,7 +139,7 @@ async function continueWithFailures(event: HookEvent, view: Loaded, at: string):
   const stops = cursorAt(view.state, at)?.stops ?? 0;
   if (stops >= maxHolds) {
     logAllowed(event, view, 'held_often');
-    return stillRed(view, { at });
+    return stillRed(event, view, { at });
   }
   if (!(await held(event, view, at))) return {};
   const gates = (cursorAt(view.state, at)?.receipts ?? [])
@@ -182,13 +183,14 @@ async function checkAgain(
 }
 
 /** What is red is shown at every stop, until it is green or the run ends. */
-function stillRed(view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
+function stillRed({ host }: HookEvent, view: Loaded, { at }: Pick<OpenPosition, 'at'>): HookOutput {
   const cursor = cursorAt(view.state, at);
   if (cursor?.checked?.pass !== false) return {};
   if (cursor.unstable) return { say: filesChangedText(titleIn(view, cursor.step), cursor.unstable) };
   const failed = cursor.receipts?.find(({ pass, role }) => !pass && role !== 'until');
   const step = titleIn(view, cursor.step);
-  return { say: stillRedText(step, failed ?? { what: '' }, cursor.stops >= maxHolds) };
+  const cancel = cursor.stops >= maxHolds ? cancelCommand(host) : undefined;
+  return { say: stillRedText(step, failed ?? { what: '' }, cancel) };
 }
 
 /** A step as the person reads it. */

@@ -93,10 +93,11 @@ const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
  * file describes becomes one, and at a session's start work that an agent keeps a state file for.
  */
 export function projectWithoutRun(
+  host: Host,
   { kind, cwd, prompt }: HookInput,
   { env, home }: HookEnvironment,
 ): Project | undefined {
-  if (kind === 'prompt' && typedCommand(prompt)) return findProject(cwd, { env, home });
+  if (kind === 'prompt' && typedCommand(host, prompt)) return findProject(cwd, { env, home });
   if (kind !== 'before_compact' && kind !== 'session_start') return undefined;
   const project = findProject(cwd, { env, home });
   const found = kind === 'before_compact' ? findInformal(project) : findStateFiles(project);

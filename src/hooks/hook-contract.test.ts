@@ -89,7 +89,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
       expect(await fire('stop')).toEqual({});
     });
 
-    test.each(['continue', 'Continue.', '/stepfast:resume'])(
+    test.each(['continue', 'Continue.', `${names.command}resume`])(
       '[U10] [002/7] a typed %s takes the offered run up: the briefing is within the limit',
       async (prompt) => {
         await fire('session_start');

@@ -19,7 +19,7 @@ import type { HookEvent } from './hook-event.ts';
  */
 export function personNotice(
   { run, definition, state }: Loaded,
-  { input, record, session, context }: HookEvent,
+  { input, record, session, context, host }: HookEvent,
   { again = false } = {},
 ): string | undefined {
   if (input.agent) return undefined;
@@ -50,6 +50,6 @@ export function personNotice(
 
   function decidesElsewhere(): boolean {
     const { engine, home, env } = context;
-    return engine.serverOf?.(run) !== undefined || decidesIn(home, env) === 'terminal';
+    return !host.typed || engine.serverOf?.(run) !== undefined || decidesIn(home, env) === 'terminal';
   }
 }

@@ -52,7 +52,7 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   if (input.kind === 'before_tool' && input.tool?.kind === 'stepfast')
     return await beforeOwnTool(host, input, environment);
   const active = activeProject(host, input, environment);
-  const project = active ?? projectWithoutRun(input, environment);
+  const project = active ?? projectWithoutRun(host, input, environment);
   if (!project) {
     if (input.kind === 'after_tool') forgetPendingOf(input);
     const watched = (input.kind === 'stop' || input.kind === 'prompt') && !input.agent;

@@ -148,8 +148,8 @@ const summaryOf = ({ run, state }: Loaded): LiveRun => {
 
 /** A person wrote something: the first chance to repair a lost delivery, or a session start without a hook. */
 export async function userPrompt(event: HookEvent): Promise<HookOutput> {
-  const { input, record, context, key } = event;
-  const typed = typedCommand(input.prompt);
+  const { input, record, context, key, host } = event;
+  const typed = typedCommand(host, input.prompt);
   const answered = typed && (await runTypedCommand(event, typed));
   if (answered) return answered;
   await context.sessions.seen(key);

@@ -1,7 +1,8 @@
 import { ended } from '../machine/index.ts';
 import { alreadyOpenText, refusalText, shellVoice } from '../messages/index.ts';
-import { type HookOutput, isRefused, onlyRequiredInput, type Refused } from '../runtime/index.ts';
+import { type HookOutput, type Host, isRefused, onlyRequiredInput, type Refused } from '../runtime/index.ts';
 import type { LocalWorkspace } from '../workspace/index.ts';
+import { cancelCommand } from './cancel-command.ts';
 import { deliver } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { joinRun } from './join-run.ts';
@@ -13,8 +14,14 @@ export interface TypedCommand {
   words: string;
 }
 
-export function typedCommand(prompt: string | undefined): TypedCommand | undefined {
-  const [, name, words = ''] = /^\/stepfast:([a-z]+)(?:\s+([\s\S]*))?$/.exec(prompt?.trim() ?? '') ?? [];
+export function typedCommand(
+  { commands }: Pick<Host, 'commands'>,
+  prompt: string | undefined,
+): TypedCommand | undefined {
+  const text = prompt?.trim() ?? '';
+  const [opening] = commands.exec(text) ?? [];
+  if (opening === undefined) return undefined;
+  const [, name, words = ''] = /^([a-z]+)(?:\s+([\s\S]*))?$/.exec(text.slice(opening.length)) ?? [];
   return name === undefined ? undefined : { name, words: words.trim() };
 }
 
@@ -36,7 +43,7 @@ async function start(event: HookEvent, workflow: string, words: string, input?: 
   const binding = await context.bindings.get(key);
   const open = binding && (await context.engine.view(binding.run));
   if (open && !ended(open.state))
-    return { stop: alreadyOpenText(open.state.summary ?? open.definition.name) };
+    return { stop: alreadyOpenText(open.state.summary ?? open.definition.name, cancelCommand(host)) };
   const { openHookRuntime } = await import('./with-files.ts');
   const runtime = openHookRuntime(context);
   const named = input ?? onlyInput(runtime.workspace, workflow);
@@ -51,7 +58,7 @@ async function start(event: HookEvent, workflow: string, words: string, input?: 
   if (isRefused(reply)) {
     // The agent can ask for a missing input: the skill says how it starts the run then.
     if (reply.code === 'bad_input') return { say: refusedText(reply) };
-    if (reply.code === 'untrusted') return trust(runtime.workspace, workflow, context.now());
+    if (reply.code === 'untrusted') return trust(runtime.workspace, workflow, event);
     return { stop: refusedText(reply) };
   }
   return await bind(event, { run, at: reply.at, source: 'startup' });

@@ -30,13 +30,15 @@ interface Offer extends LiveRun {
   now: number;
   /** The notice about a decision of the person that it waits for. */
   waits: string | undefined;
+  /** How the person ends it. */
+  cancel: string;
 }
 
 /** To the person whose session starts where a run is unfinished that it has no part in. */
-export function offerText({ workflow, summary, phase, updatedAt, now, waits }: Offer): string {
+export function offerText({ workflow, summary, phase, updatedAt, now, waits, cancel }: Offer): string {
   const name = `${workflow}${summary === undefined ? '' : ` "${summary.slice(0, 80)}"`}`;
   const next = waits?.replace(/^Stepfast: /, '') ?? 'To go on with it, say: continue';
-  return `Stepfast: unfinished here: ${name}, step ${phase.current} of ${phase.total} (${phase.name}), last active ${ago(updatedAt, now)}. ${next}. To end it: /stepfast:cancel`;
+  return `Stepfast: unfinished here: ${name}, step ${phase.current} of ${phase.total} (${phase.name}), last active ${ago(updatedAt, now)}. ${next}. To end it: ${cancel}`;
 }
 
 /** To its agent. */
@@ -135,9 +137,10 @@ export const stepOpenText = (step: string): string => `Stepfast: the step '${ste
 export const stillRedText = (
   step: string,
   { what, expect }: Pick<FailedGate, 'what' | 'expect'>,
-  often: boolean,
+  /** How the person ends the run, where the turn was continued often. */
+  cancel: string | undefined,
 ): string =>
-  `Stepfast: ✗ ${what} ${expect ? 'still does not fail as expected' : 'still fails'}, so '${step}' is not done.${often ? ' The turn was continued three times already. Tell the agent what to do, or end the run: /stepfast:cancel' : ''}`;
+  `Stepfast: ✗ ${what} ${expect ? 'still does not fail as expected' : 'still fails'}, so '${step}' is not done.${cancel === undefined ? '' : ` The turn was continued three times already. Tell the agent what to do, or end the run: ${cancel}`}`;
 
 export const filesChangedText = (step: string, files: readonly string[]): string =>
   `Stepfast: the checks of '${step}' passed, but ${files.join(', ')} changed while they ran, twice, so nothing is proven. If the checks write there, add it to .gitignore, or to 'writes' of the gate.`;
@@ -234,8 +237,8 @@ export const holdUnfinishedText = (command: string, ms: number, busy: boolean): 
   }; the stop was not held.`;
 
 /** To the person: a command that was typed in the session was not carried out, or needs no turn of the agent. */
-export const alreadyOpenText = (summary: string): string =>
-  `Stepfast: this session already works on: ${summary}. Tell the agent what to add, or end that run first: /stepfast:cancel`;
+export const alreadyOpenText = (summary: string, cancel: string): string =>
+  `Stepfast: this session already works on: ${summary}. Tell the agent what to add, or end that run first: ${cancel}`;
 export const notTypedText = (command: string): string =>
   `Stepfast: this was not typed by a person, so it was not recorded. In a terminal: ${command}`;
 export const terminalOnlyText = (command: string, why: 'server' | 'configured'): string =>
@@ -248,14 +251,15 @@ export const runCancelledText = (summary: string): string =>
 export function trustText(
   name: string,
   grants: readonly Grant[],
-  code: string | undefined,
+  /** How a person allows it; undefined where it is allowed. */
+  allow: string | undefined,
   changes?: GrantChanges,
 ): string {
   const all = grants.map(grantText).join('; ');
-  if (code === undefined)
+  if (allow === undefined)
     return `Stepfast: '${name}' is trusted to run on this machine: ${all || 'no commands'}`;
   const since = changes ? ` Changed since you trusted it: ${grantChangesText(changes)}.` : '';
-  return `Stepfast: '${name}' runs on this machine: ${all}.${since} To allow exactly this: /stepfast:trust ${name} ${code}`;
+  return `Stepfast: '${name}' runs on this machine: ${all}.${since} To allow exactly this${allow}`;
 }
 export const holdSetText = (command: string | undefined): string =>
   command === undefined

@@ -179,6 +179,8 @@ export interface Host {
    * `none`: the host reports no compaction at all.
    */
   compaction: 'exact' | 'hint' | 'none';
+  /** How a prompt begins that is a command of Stepfast; its name and words follow. */
+  commands: RegExp;
   /** The key in the `_meta` of an MCP call with the id that the hook before the tool received for the same call. */
   callIdKey?: string;
   /** undefined for a payload of another host, and for an event that does not concern Stepfast: both are ignored. */

@@ -157,8 +157,8 @@ export const severalRunsText = (runs: readonly LiveRun[], count: number): string
   [coded('several_runs', { count }), ...runs.map(({ run }) => `- ${run}`)].join('\n');
 export const severalOffersText = (_: readonly LiveRun[], count: number): string =>
   coded('several_offers', { count });
-export const offerText: typeof real.offerText = ({ workflow, step, phase }) =>
-  coded('offer', { workflow, step, phase: `${phase.current}/${phase.total}` });
+export const offerText: typeof real.offerText = ({ workflow, step, phase, cancel }) =>
+  coded('offer', { workflow, step, phase: `${phase.current}/${phase.total}`, cancel });
 export const offerForAgentText: typeof real.offerForAgentText = ({ run }) =>
   `${coded('offer_for_agent', { run })}\n-`;
 export const stopHeldText: typeof real.stopHeldText = ({ at }, next) =>
@@ -177,8 +177,8 @@ export const subagentFirstText: typeof real.subagentFirstText = (step) =>
 export const checkLeftText: typeof real.checkLeftText = (commands) => coded('check_left', { commands });
 export const greenStaysText: typeof real.greenStaysText = (step) => coded('green_stays', { step });
 export const stepOpenText: typeof real.stepOpenText = (step) => coded('step_open', { step: `'${step}'` });
-export const stillRedText: typeof real.stillRedText = (step, { what, expect }, often) =>
-  coded('still_red', { step, command: what, expect, often });
+export const stillRedText: typeof real.stillRedText = (step, { what, expect }, cancel) =>
+  coded('still_red', { step, command: what, expect, cancel });
 export const nothingOpenText = coded('nothing_open', {});
 export const nothingWaitsText: typeof real.nothingWaitsText = (name) => coded('nothing_waits', { name });
 export const otherCodeText: typeof real.otherCodeText = (notice) =>
@@ -207,15 +207,16 @@ export const contextPressureText: typeof real.contextPressureText = (percent, le
   coded('context_pressure', { percent, level });
 export const contextUsedText: typeof real.contextUsedText = (percent) => coded('context_used', { percent });
 export const scheduledText = '[scheduled]';
-export const alreadyOpenText: typeof real.alreadyOpenText = (summary) => coded('already_open', { summary });
+export const alreadyOpenText: typeof real.alreadyOpenText = (summary, cancel) =>
+  coded('already_open', { summary, cancel });
 export const notTypedText: typeof real.notTypedText = (command) => coded('not_typed', { command });
 export const terminalOnlyText: typeof real.terminalOnlyText = (command, why) =>
   coded('terminal_only', { command, why });
 export const decideInTerminalText: typeof real.decideInTerminalText = (action, run) =>
   coded('decide_in_terminal', { for: action.for, run });
 export const runCancelledText: typeof real.runCancelledText = (summary) => coded('cancelled', { summary });
-export const trustText: typeof real.trustText = (name, grants, code, changes) =>
-  coded('trust', { name, grants, code, changes });
+export const trustText: typeof real.trustText = (name, grants, allow, changes) =>
+  coded('trust', { name, grants, allow, changes });
 export const holdSetText: typeof real.holdSetText = (command) => coded('hold_set', { command });
 export const usageText: typeof real.usageText = (name) => coded('usage', { name });
 export const stopReleasedText: typeof real.stopReleasedText = (at, red) =>

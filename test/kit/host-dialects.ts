@@ -8,8 +8,8 @@ import { type TinyPayload, tinyHost } from './tiny-host.ts';
 /** How a host would report an event, and what it would understand of the answer. */
 export interface HostDialect {
   host: Host;
-  /** The host's own names of tools, and its variable with the directory of the session. */
-  names: { edit: string; status: string; project?: string };
+  /** The host's own names of tools, how a typed command begins, and its variable with the directory of the session. */
+  names: { edit: string; status: string; command: string; project?: string };
   payload(input: HookInput): { event: string; payload: object };
   output(stdout: string): HookOutput;
 }
@@ -39,6 +39,7 @@ const claude: HostDialect = {
   host: claudeCode,
   names: {
     edit: 'Edit',
+    command: '/stepfast:',
     status: 'mcp__plugin_stepfast_stepfast__workflow_status',
     project: 'CLAUDE_PROJECT_DIR',
   },
@@ -89,7 +90,7 @@ const codexTools = { read: 'Bash', write: 'apply_patch', shell: 'Bash', agent: '
 /** Like Claude Code, but for names, and files that are read in a shell. */
 const codexDialect: HostDialect = {
   host: codex,
-  names: { edit: 'apply_patch', status: 'mcp__stepfast__workflow_status' },
+  names: { edit: 'apply_patch', status: 'mcp__stepfast__workflow_status', command: '$stepfast ' },
   payload(input) {
     const { event, payload } = claude.payload(input);
     const { tool, id, cwd } = input;
@@ -136,7 +137,12 @@ const tinyTools = { read: 'look', write: 'put', shell: 'shell', agent: 'help', s
 
 const tiny: HostDialect = {
   host: tinyHost,
-  names: { edit: 'change', status: 'stepfast/workflow_status', project: 'TINY_FOLDER' },
+  names: {
+    edit: 'change',
+    status: 'stepfast/workflow_status',
+    command: '/stepfast:',
+    project: 'TINY_FOLDER',
+  },
   payload({ kind, session, cwd, agent, id, prompt, source, cleared, tool, stopActive }) {
     const { path: file, at, answer, agent: role, prompt: words } = tool ?? {};
     const verb =

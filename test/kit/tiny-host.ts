@@ -10,6 +10,7 @@ export const tinyHost: Host = {
   variables: { agent: ['TINY_AGENT'], internal: [], project: 'TINY_FOLDER' },
   limits: { contextCharacters: 4000, toolHookMs: 3000, stopHookMs: 20_000, stopCheckMs: 10_000 },
   compaction: 'hint',
+  commands: /^\/stepfast:/,
   parse(event, payload) {
     const kind = Object.hasOwn(kinds, event) ? kinds[event] : undefined;
     if (kind === undefined || typeof payload !== 'object' || payload === null) return undefined;

@@ -20,6 +20,7 @@ export const claudeCode: Host = {
   limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000, stopCheckMs: 20_000 },
   tools: claudeTools,
   compaction: 'exact',
+  commands: /^\/stepfast:/,
   callIdKey: 'claudecode/toolUseId',
   parse,
   render,

@@ -15,6 +15,7 @@ export const codex: Host = {
   limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000, stopCheckMs: 20_000 },
   tools: codexTools,
   compaction: 'exact',
+  commands: /^\$stepfast(?:\s+|:)/,
   parse,
   render,
   acted,

@@ -115,9 +115,9 @@ function lastUserMessage({ messages }: MessagesBody): string | Block[] | undefin
 }
 
 const hostWritten =
-  /^\s*(<(system-reminder|local-command-\w+|command-\w+|task-notification)>|This session is being continued from a previous conversation)/;
+  /^\s*(<(environment_context|skill|system-reminder|local-command-\w+|command-\w+|task-notification)>|This session is being continued from a previous conversation)/;
 
-function lastUserText({ messages }: MessagesBody): string {
+export function lastUserText({ messages }: MessagesBody): string {
   for (const { role, content } of messages.toReversed()) {
     if (role !== 'user') continue;
     const written = blocksOf(content).filter(

@@ -1,12 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { MessageReply } from './reply.ts';
-import { type MessagesBody, readRequest } from './request.ts';
+import { type MessagesBody, type ModelRequest, readRequest } from './request.ts';
 import { createRequestLog, type LoggedRequest, type RequestLog } from './request-log.ts';
+import { readResponsesRequest, streamResponses } from './responses.ts';
 import { createScript, type Script } from './script.ts';
 import { type AssistantMessage, stream } from './sse.ts';
 
@@ -22,7 +29,7 @@ export interface ScriptedModel extends RequestLog, Pick<Script, 'on' | 'always' 
 }
 
 /**
- * Starts a server that speaks the Anthropic Messages API, for the real `claude`.
+ * Starts a server that speaks the Anthropic Messages API, for the real `claude`, and the OpenAI Responses API.
  *
  * @example
  * ```ts
@@ -46,13 +53,13 @@ export async function createScriptedModel(): Promise<ScriptedModel> {
   const prefix = `toolu_${randomBytes(4).toString('hex')}`;
   let calls = 0;
 
-  const messages = async (
+  const respond = async (
+    { read, send }: WireFormat,
     raw: string,
     incoming: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> => {
-    const body: MessagesBody = JSON.parse(raw);
-    const request = readRequest(requests.length + 1, body, incoming.headers);
+    const request = read(requests.length + 1, raw, incoming.headers);
     // Logged before the reply, so that a client that has the reply finds the request.
     const logged: LoggedRequest = { ...request, reply: pending, matched: false };
     requests.push(logged);
@@ -63,16 +70,17 @@ export async function createScriptedModel(): Promise<ScriptedModel> {
       return json(response, reply.status, { type: 'error', error }, reply.headers);
     }
     if (reply.delayMs !== undefined) await setTimeout(reply.delayMs);
-    const message = assistantMessage(request.n, body.model, reply, raw.length, () => `${prefix}${++calls}`);
-    if (body.stream) await stream(response, message, reply.wordMs);
-    else json(response, 200, message);
+    const { model } = request.body;
+    const message = assistantMessage(request.n, model, reply, raw.length, () => `${prefix}${++calls}`);
+    await send(response, raw, message, reply.wordMs);
   };
 
   const listener: RequestListener = async (incoming, response) => {
     const raw = await readAll(incoming);
     const path = (incoming.url ?? '').split('?')[0] ?? '';
     try {
-      if (path === '/v1/messages') return await messages(raw, incoming, response);
+      const format = formats[path];
+      if (format) return await respond(format, raw, incoming, response);
       if (path === '/v1/messages/count_tokens')
         return json(response, 200, { input_tokens: tokensIn(raw.length) });
       strays.push(`${incoming.method} ${path}`);
@@ -111,6 +119,27 @@ export async function createScriptedModel(): Promise<ScriptedModel> {
     },
   };
 }
+
+/** How a host phrases its requests and wants its answers. */
+interface WireFormat {
+  read(n: number, raw: string, headers: IncomingHttpHeaders): ModelRequest;
+  send(response: ServerResponse, raw: string, message: AssistantMessage, wordMs?: number): Promise<void>;
+}
+
+const messages: WireFormat = {
+  read: (n, raw, headers) => readRequest(n, JSON.parse(raw), headers),
+  async send(response, raw, message, wordMs) {
+    const { stream: streams }: MessagesBody = JSON.parse(raw);
+    if (streams) await stream(response, message, wordMs);
+    else json(response, 200, message);
+  },
+};
+
+/** By the path of the request. */
+const formats: Readonly<Record<string, WireFormat>> = {
+  '/v1/messages': messages,
+  '/v1/responses': { read: readResponsesRequest, send: streamResponses },
+};
 
 const pending: MessageReply = { type: 'message', content: [] };
 
