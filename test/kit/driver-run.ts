@@ -1,4 +1,4 @@
-/** `stepfast run` as a person starts it, with the pinned Claude Code and a scripted model. */
+/** `stepfast run` as a person starts it, with a pinned host and a scripted model. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { isRefused, type Request } from '../../src/runtime/index.ts';
 import type { Loaded } from '../../src/store/index.ts';
 import { runWorktree } from '../../src/workspace/index.ts';
 import { createDrivenProject, type DrivenProject } from './driven.ts';
+import { drivenHost } from './driven-host.ts';
 
 const cli = join(packageRoot(), 'dist', 'cli.js');
 
@@ -61,16 +62,11 @@ export interface DriverStage extends Omit<DrivenProject, 'events'> {
 const limitMs = 240_000;
 const lookMs = 50;
 
-/** In a driven session nobody can be asked, so the project allows what its agents need. */
-const settings = {
-  '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash', 'Read', 'Write', 'Edit'] } }),
-};
-
 export async function createDriverStage(
   files: Record<string, string>,
   { workflow = 'w' }: { workflow?: string } = {},
 ): Promise<DriverStage> {
-  const stage = await createDrivenProject({ ...settings, ...files });
+  const stage = await createDrivenProject({ ...drivenHost().settings, ...files });
   const { project, env } = stage;
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: project.root, env, encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -98,7 +94,7 @@ export async function createDriverStage(
   };
 
   const start = (args: readonly string[], timing: Partial<Timing> = {}): DriverProcess => {
-    const child = spawn(process.execPath, [cli, 'run', ...args], {
+    const child = spawn(process.execPath, [cli, 'run', '--host', drivenHost().name, ...args], {
       cwd: project.root,
       env: { ...env, STEPFAST_DRIVER_TIMING: JSON.stringify({ ...quick, ...timing }) },
       stdio: ['ignore', 'pipe', 'pipe'],

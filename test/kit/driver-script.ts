@@ -4,15 +4,16 @@ import {
   type LoggedRequest,
   type ModelRequest,
   type ReplyOptions,
-  reply,
   type ScriptedModel,
 } from '../../src/testing/index.ts';
+import { drivenHost } from './driven-host.ts';
 
-const tool = (name: string, input: Record<string, unknown>) =>
-  reply.tool(`mcp__plugin_stepfast_stepfast__${name}`, input);
+const tool = (name: string, input: Record<string, unknown>) => drivenHost().own(name, input);
+
+export const shell = (command: string, options: ReplyOptions = {}) => drivenHost().shell(command, options);
 
 export const write = (file: string, text = 'x', options: ReplyOptions = {}) =>
-  reply.tool('Bash', { command: `printf '${text}' > ${file}`, description: 'Write' }, options);
+  shell(`printf '${text}' > ${file}`, options);
 
 export const setTasks = (loop: string, ...ids: string[]) =>
   tool('workflow_set_tasks', { loop_id: loop, tasks: ids.map((id) => ({ id, title: `Task ${id}` })) });

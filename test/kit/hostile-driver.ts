@@ -1,6 +1,7 @@
 /** What tests of the driver with agents that do not cooperate share. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { Progress } from '../../src/driver/index.ts';
 import type { Event } from '../../src/machine/index.ts';
 import { createDriverStage, type DriverStage } from './driver-run.ts';
@@ -57,4 +58,18 @@ export async function waitsAt(stage: Pick<DriverStage, 'run'>): Promise<string> 
   const { status, cursors = {} } = (await stage.run())?.state ?? {};
   const [cursor] = Object.values(cursors);
   return status === 'waiting' ? `${cursor?.step}: ${cursor?.waiting?.kind}` : `${status}`;
+}
+
+/** One session, one turn, one check: the failures of the service have left no trace in the run. */
+export async function expectUntouched(stage: DriverStage): Promise<void> {
+  const view = await stage.run();
+  expect(view?.state.status).toBe('complete');
+  expect((await eventsOf(stage, 'gates.requested')).length).toBe(1);
+  expect(await eventsOf(stage, 'position.completed')).toMatchObject([{ receipts: [{ pass: true }] }]);
+  for (const type of ['position.failed', 'position.blocked', 'run.blocked', 'run.failed'] as const)
+    expect(await eventsOf(stage, type)).toEqual([]);
+  expect((await reportsOf(stage, 'session')).map(({ why }) => why)).toEqual(['start']);
+  expect(Object.values(view?.state.told ?? {}).map(({ turns }) => turns)).toEqual([1]);
+  const prompts = stage.model.requestsOf('main').map(({ lastUser }) => lastUser);
+  for (const prompt of prompts) expect(prompt).toMatch(/INSTRUCTIONS-BUILD/);
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import type { Check, FoundHost, SetupContext } from '../../runtime/index.ts';
+import { checkVersion } from '../check-version.ts';
 import { isRefusal, readDocument, readSettingsFile } from '../settings/index.ts';
 import { type InstalledPlugin, lookInstalled, pluginId } from './installed.ts';
 import { describeError, dialect, settingIn, settingsFiles, shownFile } from './settings-files.ts';
@@ -16,22 +17,11 @@ export async function checkClaude(
   version: string,
 ): Promise<Check[]> {
   return [
-    checkVersion(found),
+    checkVersion(found, { title: 'Claude Code', tested: testedVersion, update: 'claude update' }),
     ...checkSettings(context),
     ...(await checkPlugin(found, context, version)),
     ...checkSwitches(context),
   ];
-}
-
-function checkVersion({ program, version }: FoundHost): Check {
-  const what = 'Claude Code';
-  if (version === undefined)
-    return { what, state: 'wrong', says: `${program} tells no version`, next: 'install it again' };
-  const order = compare(version, testedVersion);
-  if (order === 0) return { what, state: 'ok', says: `${version}, as tested` };
-  if (order > 0) return { what, state: 'ok', says: `${version}; Stepfast was tested with ${testedVersion}` };
-  const says = `${version} is older than ${testedVersion}, with which Stepfast was tested`;
-  return { what, state: 'note', says, next: 'claude update' };
 }
 
 /** The host ignores a broken file, and with it the plugin. */
@@ -107,13 +97,4 @@ function checkSwitches(context: SetupContext): Check[] {
       next: 'start Claude Code without it',
     });
   return checks;
-}
-
-function compare(one: string, other: string): number {
-  const [a, b] = [one, other].map((each) => each.split('.').map(Number));
-  for (const index of [0, 1, 2]) {
-    const difference = (a?.[index] ?? 0) - (b?.[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

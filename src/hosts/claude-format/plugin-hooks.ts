@@ -15,7 +15,7 @@ export interface Registration {
 export function hooksFile(
   registrations: readonly Registration[],
   entryOf: (registration: Registration) => object,
-): object {
+): { hooks: Record<string, object[]> } {
   const hooks: Record<string, object[]> = {};
   for (const registration of registrations) {
     const { event, matcher } = registration;

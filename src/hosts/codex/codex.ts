@@ -15,6 +15,7 @@ export const codex: Host = {
   limits: { contextCharacters, toolHookMs: 5_000, stopHookMs: 60_000, stopCheckMs: 20_000 },
   tools: codexTools,
   compaction: 'exact',
+  callIdKey: 'callId',
   commands: /^\$stepfast(?:\s+|:)/,
   parse,
   render,
@@ -23,4 +24,6 @@ export const codex: Host = {
   lastCompaction,
   spending,
   stopsIn,
+  setup: async () => (await import('./setup.ts')).codexSetup,
+  driver: async () => (await import('./drive/index.ts')).codexDriver,
 };

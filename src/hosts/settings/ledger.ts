@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Original } from './entries.ts';
 
@@ -30,6 +30,22 @@ export function readLedger(state: string, host: string, root: string): Ledger | 
   } catch {
     return undefined;
   }
+}
+
+/** Of other projects that still exist, for a host that has one installation for all of them. */
+export function otherLedgers(state: string, host: string, root: string): Ledger[] {
+  const folder = join(state, 'installs');
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names
+    .filter((name) => name.startsWith(`${host}-`) && name.endsWith('.json'))
+    .flatMap((name): Ledger[] => {
+      try {
+        return [JSON.parse(readFileSync(join(folder, name), 'utf8'))];
+      } catch {
+        return [];
+      }
+    })
+    .filter((ledger) => ledger.version === 2 && ledger.root !== root && existsSync(ledger.root));
 }
 
 /** Atomic, by a rename. Readable only by the user, because settings may contain secrets. */

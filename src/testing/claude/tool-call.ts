@@ -14,7 +14,7 @@ const call =
 
 /** The prefix of a tool's name depends on how Stepfast is installed; the host may list only some tools. */
 const toolNamed = (tool: string, request: ModelRequest): string =>
-  toolsOf(request).find((name) => name.endsWith(`stepfast__${tool}`)) ??
+  toolsOf(request).find((name) => new RegExp(`stepfast[_-]+${tool}$`).test(name)) ??
   `mcp__plugin_stepfast_stepfast__${tool}`;
 
 /**

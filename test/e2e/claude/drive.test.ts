@@ -86,8 +86,8 @@ it.each([false, true])(
       const copy = join(stage.project.root, '..', 'plugin');
       for (const name of ['.claude-plugin', 'dist', 'hooks', 'skills'])
         cpSync(join(packageRoot(), name), join(copy, name), { recursive: true });
-      stage.claude('plugin', 'marketplace', 'add', copy);
-      stage.claude('plugin', 'install', 'stepfast@stepfast', '--scope', 'local');
+      stage.program('plugin', 'marketplace', 'add', copy);
+      stage.program('plugin', 'install', 'stepfast@stepfast', '--scope', 'local');
     }
     model.on(lastUser(/begin/), toolCall.start('w'), reply.text('Begun.'));
     model.always(lastUser(/./), () => reply.text('Yes.'));

@@ -12,7 +12,7 @@ import {
   toolCall,
 } from '../../../src/testing/index.ts';
 import { complete, type DriverStage, expectComplete, stageWith } from '../../kit/driver-run.ts';
-import { ask, sessionsOf, turnsOf, verdict } from '../../kit/driver-script.ts';
+import { ask, sessionsOf, shell, turnsOf, verdict } from '../../kit/driver-script.ts';
 import { openTerminal } from '../../kit/terminal.ts';
 
 let stage: DriverStage;
@@ -112,7 +112,7 @@ steps:
   const work = (step: string, output: string): void =>
     stage.model.on(
       working(new RegExp(`INSTRUCTIONS-${step}`)),
-      toolCall.bash(`echo WORD-OF-${step}`),
+      shell(`echo WORD-OF-${step}`),
       toolCall.advance(output),
       reply.text(output),
     );

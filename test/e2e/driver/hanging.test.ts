@@ -1,7 +1,8 @@
-/** `stepfast run` with the real Claude Code and agents that hang, crash or do not stop. */
+/** `stepfast run` with a real host and agents that hang, crash or do not stop. */
 import { afterEach, expect, it } from 'vitest';
 import { mainTurn, type Reply, reply, toolCall } from '../../../src/testing/index.ts';
 import type { DriverStage } from '../../kit/driver-run.ts';
+import { shell } from '../../kit/driver-script.ts';
 import { createHostileStage, eventsOf, reportsOf, waitsAt } from '../../kit/hostile-driver.ts';
 
 let stage: DriverStage;
@@ -26,7 +27,7 @@ it('a model that never answers: interrupted, then a new session, then a person',
 it('a model that answers after it was interrupted: the run goes on', async () => {
   stage = await createHostileStage([build]);
   stage.model.on(mainTurn(), reply.text('Too late.', { delayMs: neverMs }));
-  stage.model.on(mainTurn(), toolCall.bash('touch done.txt'), reply.text('Done.'));
+  stage.model.on(mainTurn(), shell('touch done.txt'), reply.text('Done.'));
   const { code } = await stage.drive(['w', '--no-wait'], { idleMs: 8_000, graceMs: 5_000 });
   expect(code).toBe(0);
   expect(await reportsOf(stage, 'interrupted')).toMatchObject([{ why: 'idle' }]);
@@ -34,8 +35,8 @@ it('a model that answers after it was interrupted: the run goes on', async () =>
 
 it('a tool call that hangs has the longer clock, and is ended with its processes', async () => {
   stage = await createHostileStage([build]);
-  stage.model.on(mainTurn(), toolCall.bash('tail -f a.txt'));
-  stage.model.on(mainTurn(), toolCall.bash('touch done.txt'), reply.text('Done.'));
+  stage.model.on(mainTurn(), shell('tail -f a.txt'));
+  stage.model.on(mainTurn(), shell('touch done.txt'), reply.text('Done.'));
   const { code } = await stage.drive(['w', '--no-wait'], {
     idleMs: 6_000,
     idleInToolMs: 12_000,
@@ -53,8 +54,8 @@ it('an agent that kills its own program: a new session goes on', async () => {
   stage = await createHostileStage([build]);
   // The tool's shell is a child of the host, in a process group of its own or not.
   const crash = 'kill -9 $PPID; sleep 1; kill -9 $(ps -o ppid= -p $PPID)';
-  stage.model.on(mainTurn(), toolCall.bash(crash));
-  stage.model.on(mainTurn(), toolCall.bash('touch done.txt'), reply.text('Done.'));
+  stage.model.on(mainTurn(), shell(crash));
+  stage.model.on(mainTurn(), shell('touch done.txt'), reply.text('Done.'));
   const { code } = await stage.drive(['w', '--no-wait']);
   expect(code).toBe(0);
   expect((await reportsOf(stage, 'session')).map(({ why }) => why)).toEqual(['start', 'ended']);
@@ -64,7 +65,7 @@ it('an agent that kills its own program: a new session goes on', async () => {
 
 it('an agent that kills its program each time: a person decides', async () => {
   stage = await createHostileStage([build]);
-  stage.model.always(mainTurn(), toolCall.bash('kill -9 $PPID'));
+  stage.model.always(mainTurn(), shell('kill -9 $PPID'));
   const { code } = await stage.drive(['w', '--no-wait']);
   expect(code).toBe(pending);
   expect(await waitsAt(stage)).toBe('build: blocked');
@@ -73,11 +74,11 @@ it('an agent that kills its program each time: a person decides', async () => {
 
 it('an agent that goes on after the position is done: the turn is ended', async () => {
   stage = await createHostileStage([build]);
-  stage.model.on(mainTurn(), toolCall.bash('touch done.txt'), toolCall.advance('Done.'));
+  stage.model.on(mainTurn(), shell('touch done.txt'), toolCall.advance('Done.'));
   let turns = 0;
   stage.model.always(mainTurn(), (): Reply => {
     turns += 1;
-    return toolCall.bash(`echo ${turns}; sleep 1`);
+    return shell(`echo ${turns}; sleep 1`);
   });
   const { code } = await stage.drive(['w', '--no-wait'], { graceMs: 3_000 });
   expect(code).toBe(0);

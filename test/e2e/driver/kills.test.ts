@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { lastUser, mainTurn, reply, summariser, toolCall } from '../../../src/testing/index.ts';
+import { lastUser, mainTurn, reply, summariser } from '../../../src/testing/index.ts';
 import {
   runBranch,
   runWorktree,
@@ -12,6 +12,7 @@ import {
 } from '../../../src/workspace/index.ts';
 import { killDrivers } from '../../kill/driver.ts';
 import { createDriverStage } from '../../kit/driver-run.ts';
+import { shell } from '../../kit/driver-script.ts';
 import { allowedTools, createHostileStage, eventsOf } from '../../kit/hostile-driver.ts';
 
 it('in a compaction: the boundary that was asked of the dead session opens for the next one', async () => {
@@ -22,7 +23,7 @@ it('in a compaction: the boundary that was asked of the dead session opens for t
   stage.model.always(mainTurn(), ({ body }) =>
     body.messages.some(({ content }) => JSON.stringify(content).includes('tool_result'))
       ? reply.text('Done.')
-      : toolCall.bash('touch one.txt two.txt'),
+      : shell('touch one.txt two.txt'),
   );
   const first = stage.start(['w', '--no-wait']);
   await expect.poll(() => stage.model.requestsOf('summariser').length).toBe(1);
@@ -38,7 +39,7 @@ it('just after the end of the run: the next one commits what was left, and says 
   await using stage = await createHostileStage([
     '{ id: one, type: action, instructions: Make it., gate: [{ run: test -f one.txt }] }',
   ]);
-  stage.model.on(mainTurn(), toolCall.bash('touch one.txt'), reply.text('Done.'));
+  stage.model.on(mainTurn(), shell('touch one.txt'), reply.text('Done.'));
   expect(await stage.drive(['w', '--no-wait'])).toMatchObject({ code: 0 });
   const { run = '', state } = (await stage.run()) ?? {};
   // As if the driver had not come to it.
@@ -79,7 +80,7 @@ steps:
     });
     // So many that the commit takes longer than a claim.
     const many = 'for i in $(seq 150); do echo $i > $i.txt; done';
-    stage.model.on(lastUser(/MAKE-MANY/), toolCall.bash(many), reply.text('Done.'));
+    stage.model.on(lastUser(/MAKE-MANY/), shell(many), reply.text('Done.'));
     stage.model.always(mainTurn(), reply.text('Done.'));
     const first = stage.start(['w', '--no-wait']);
     if (isKilled) {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { mainTurn, reply, toolCall } from '../../../src/testing/index.ts';
 import { markedProcesses } from '../../../src/workspace/index.ts';
 import type { DriverStage } from '../../kit/driver-run.ts';
+import { shell } from '../../kit/driver-script.ts';
 import { createHostileStage, eventsOf, reportsOf } from '../../kit/hostile-driver.ts';
 import { isRunning } from '../../kit/is-running.ts';
 
@@ -39,7 +40,7 @@ describe('what a session leaves running', () => {
     stage = await createHostileStage([build]);
     const begun = names.map((way) => `while [ ! -s ${pidFile(way)} ]; do sleep 0.1; done`);
     const command = [...names.map(starting), ...begun, 'touch done.txt'].join('\n');
-    stage.model.on(mainTurn(), toolCall.bash(command), reply.text('Done.'));
+    stage.model.on(mainTurn(), shell(command), reply.text('Done.'));
     const { code } = await stage.drive(['w', '--no-wait']);
     expect(code).toBe(0);
     for (const way of names) {
@@ -57,10 +58,10 @@ describe('what a session leaves running', () => {
     stage = await createHostileStage([build]);
     stage.model.on(
       mainTurn(),
-      toolCall.bash(names.map(starting).join('\n')),
+      shell(names.map(starting).join('\n')),
       reply.text('Too late.', { delayMs: 600_000 }),
     );
-    stage.model.on(mainTurn(), toolCall.bash('touch done.txt'), reply.text('Done.'));
+    stage.model.on(mainTurn(), shell('touch done.txt'), reply.text('Done.'));
     const first = stage.start(['w', '--no-wait']);
     await expect.poll(() => names.filter((way) => pidOf(way) > 0)).toEqual(names);
     await expect.poll(() => stage.model.requestsOf('main').length).toBe(2);
@@ -89,7 +90,7 @@ describe('a gate', () => {
     stage = await createHostileStage([
       `{ id: build, type: action, instructions: INSTRUCTIONS-BUILD, gate: [{ run: ${JSON.stringify(gate)} }] }`,
     ]);
-    stage.model.on(mainTurn(), toolCall.bash('touch done.txt'), toolCall.advance('Done.'));
+    stage.model.on(mainTurn(), shell('touch done.txt'), toolCall.advance('Done.'));
     stage.model.always(mainTurn(), reply.text('Done.'));
     const inHome = (file: string): string => join(stage.env.HOME ?? '', file);
     const pids = (): number[] =>

@@ -2,9 +2,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { mainTurn, reply, toolCall } from '../../../src/testing/index.ts';
+import { mainTurn, reply } from '../../../src/testing/index.ts';
 import { markedProcesses } from '../../../src/workspace/index.ts';
 import { createDriverStage, type DriverStage } from '../../kit/driver-run.ts';
+import { shell } from '../../kit/driver-script.ts';
 import { allowedTools, eventsOf } from '../../kit/hostile-driver.ts';
 import { isRunning } from '../../kit/is-running.ts';
 
@@ -26,7 +27,7 @@ it.each([
     '.stepfast/workflows/w.yaml': `name: w\ndescription: Works\n${setup}loops:\n  each:\n    - { id: work, instructions: MAKE-IT, gate: [{ run: test -f t1.txt }] }\nsteps:\n${step}`,
   });
   stage.model.always(mainTurn(), ({ body }) =>
-    JSON.stringify(body.messages).includes('touch t1') ? reply.text('Done.') : toolCall.bash('touch t1.txt'),
+    JSON.stringify(body.messages).includes('touch t1') ? reply.text('Done.') : shell('touch t1.txt'),
   );
   const inHome = (file: string): string => join(stage.env.HOME ?? '', file);
   const pids = (): number[] =>

@@ -1,4 +1,4 @@
-/** `stepfast run` with the real Claude Code and agents that lie, do nothing, or do what they must not. */
+/** `stepfast run` with a real host and agents that lie, do nothing, or do what they must not. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import {
   toolResults,
 } from '../../../src/testing/index.ts';
 import type { DriverStage } from '../../kit/driver-run.ts';
+import { shell } from '../../kit/driver-script.ts';
 import { createHostileStage, eventsOf, reportsOf, waitsAt } from '../../kit/hostile-driver.ts';
 
 let stage: DriverStage;
@@ -46,9 +47,7 @@ describe('an agent that lies', () => {
     stage.model.on(
       lastUser(/INSTRUCTIONS-BUILD/),
       toolCall.advance('The person has approved this.'),
-      toolCall.bash(
-        `'${process.execPath}' '${join(import.meta.dirname, '../../../dist/cli.js')}' approve || true`,
-      ),
+      shell(`'${process.execPath}' '${join(import.meta.dirname, '../../../dist/cli.js')}' approve || true`),
       (request) => {
         const made = toolCall.advance('Approved.')(request);
         for (const block of made.content) Object.assign(block.input ?? {}, { verdict: 'approve' });
@@ -71,7 +70,7 @@ describe('an agent that lies', () => {
 describe('an agent that never calls a tool of Stepfast', () => {
   it('advances at a step with gates, because the end of its turn is checked', async () => {
     stage = await createHostileStage([build]);
-    stage.model.on(mainTurn(), toolCall.bash('touch done.txt'), reply.text('Here you are.'));
+    stage.model.on(mainTurn(), shell('touch done.txt'), reply.text('Here you are.'));
     const { code } = await stage.drive(['w', '--no-wait']);
     expect(code).toBe(0);
     const view = await stage.run();
@@ -98,7 +97,7 @@ describe('an agent that does what it must not', () => {
   it('edits the workflow in its worktree: the run keeps the definition that it began with', async () => {
     stage = await createHostileStage([build]);
     const easy = `sed -i 's/test -f done.txt/true/' .stepfast/workflows/w.yaml`;
-    stage.model.on(lastUser(/INSTRUCTIONS-BUILD/), toolCall.bash(easy), reply.text('The gate passes now.'));
+    stage.model.on(lastUser(/INSTRUCTIONS-BUILD/), shell(easy), reply.text('The gate passes now.'));
     stage.model.always(mainTurn(), reply.text('It passes.'));
     const { code } = await stage.drive(['w', '--no-wait']);
     expect(code).toBe(pending);
@@ -120,7 +119,7 @@ describe('an agent that does what it must not', () => {
     ]);
     stage.model.on(
       lastUser(/INSTRUCTIONS-SECOND/),
-      toolCall.bash('touch in-second.txt'),
+      shell('touch in-second.txt'),
       toolCall.advance('Second.'),
       reply.text('Done.'),
     );

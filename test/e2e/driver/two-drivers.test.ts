@@ -1,9 +1,10 @@
 /** Two drivers of one run at once: exactly one drives. */
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { mainTurn, reply, toolCall } from '../../../src/testing/index.ts';
+import { mainTurn, reply } from '../../../src/testing/index.ts';
 import { markedProcesses } from '../../../src/workspace/index.ts';
 import type { DriverProcess, DriverStage, Ended } from '../../kit/driver-run.ts';
+import { shell } from '../../kit/driver-script.ts';
 import { createHostileStage, eventsOf, reportsOf } from '../../kit/hostile-driver.ts';
 
 let stage: DriverStage;
@@ -20,7 +21,7 @@ it('two that start together after the last was killed: one drives at once, the o
     while (isHeld) await setTimeout(50);
     return /touch done/.test(JSON.stringify(request.body.messages))
       ? reply.text('Done.')
-      : toolCall.bash('touch done.txt');
+      : shell('touch done.txt');
   });
   let driver = stage.start(['w', '--no-wait']);
   await expect.poll(async () => (await reportsOf(stage, 'taken')).length).toBe(1);

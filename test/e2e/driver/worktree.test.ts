@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lastUser, reply, toolCall } from '../../../src/testing/index.ts';
 import { complete, type DriverStage, stageWith } from '../../kit/driver-run.ts';
-import { write } from '../../kit/driver-script.ts';
+import { shell, write } from '../../kit/driver-script.ts';
 
 let stage: DriverStage;
 afterEach(async () => await stage[Symbol.asyncDispose]());
@@ -17,7 +17,7 @@ const play = (): void => {
   stage.model.on(
     lastUser(/INSTRUCTIONS-WORK/),
     write('made.txt', 'made'),
-    toolCall.bash('git add made.txt && git commit -qm "of the agent" && pwd > where.txt'),
+    shell('git add made.txt && git commit -qm "of the agent" && pwd > where.txt'),
     reply.text('Made.'),
   );
   stage.model.on(lastUser(/INSTRUCTIONS-MORE/), write('more.txt', 'more'), reply.text('More.'));
@@ -78,7 +78,7 @@ ${steps}`,
     writeFileSync(join(stage.project.root, '.local'), 'copied');
     stage.model.on(
       lastUser(/INSTRUCTIONS-WORK/),
-      toolCall.bash('cat installed.txt .local > made.txt'),
+      shell('cat installed.txt .local > made.txt'),
       reply.text('Made.'),
     );
     stage.model.on(lastUser(/INSTRUCTIONS-MORE/), write('more.txt'), reply.text('More.'));

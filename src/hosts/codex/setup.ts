@@ -1,0 +1,18 @@
+import type { HostSetup } from '../../runtime/index.ts';
+import { checkCodex } from './check.ts';
+import { planInstall } from './install.ts';
+import { hostName } from './parse-payload.ts';
+import { findCodex, programName } from './program.ts';
+import { uninstall } from './uninstall.ts';
+
+/** Installs through the host's own plugin commands. */
+export const codexSetup: HostSetup = {
+  name: hostName,
+  title: 'Codex',
+  program: programName,
+  find: findCodex,
+  plan: planInstall,
+  uninstall,
+  check: checkCodex,
+  live: async () => [],
+};
