@@ -23,7 +23,7 @@ export async function createCodexLab(files: Record<string, string> = {}): Promis
 }
 
 const settings = ({ url, project }: Lab): string => `# The person's own settings.
-model = "scripted"
+model = "gpt-5.5"
 model_provider = "scripted"
 model_context_window = ${contextWindow}
 approval_policy = "never"
@@ -106,9 +106,10 @@ export const codexHost: SessionHost = {
   open: openSession,
   command: (words) => `$stepfast ${words}`,
   read: (file) => shell(`cat ${file}`),
-  // Offered to some models only; the shell takes it for all.
   write: (file, text) =>
-    shell(`apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${file}\n+${text}\n*** End Patch\nEOF`),
+    reply.tool('apply_patch', {
+      input: `*** Begin Patch\n*** Add File: ${file}\n+${text}\n*** End Patch\n`,
+    }),
   nearlyFull: { input_tokens: contextWindow - 5_000 },
   afterCompaction: 'next request',
 };

@@ -2,7 +2,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hostNamed } from '../../src/hosts/index.ts';
 import type { State } from '../../src/machine/index.ts';
 import {
   contextOf,
@@ -234,7 +233,7 @@ export function sessionSuite(host: SessionHost): void {
         host.own('workflow_note', {
           at,
           kind: 'decision',
-          text: long.slice(n * 10, n * 10 + 10).join(' '),
+          text: long.slice(n * 8, n * 8 + 8).join(' '),
         }),
       ),
       reply.text('Noted.'),
@@ -245,13 +244,15 @@ export function sessionSuite(host: SessionHost): void {
     await session.send('continue');
     await session.compact();
     await session.send('and now?');
-    const { limits } = hostNamed(host.name) ?? expect.unreachable();
     const text = contextOf(stage.model.firstRequestAfterCompaction());
     const [briefing = ''] = /RUN\nBriefing b-[\s\S]*/.exec(text) ?? [];
     expect(briefing).toContain('INSTRUCTIONS-PLAN');
-    expect(briefing.length).toBeGreaterThan(3_000);
-    expect((await state()).briefings[session.id]?.proven).not.toBe('cut');
-    expect(limits.contextCharacters).toBeGreaterThan(3_000);
+    expect(briefing.length).toBeGreaterThan(2_000);
+    // Some of the notes, and where the rest is.
+    expect(briefing).toContain('LINE-');
+    expect(briefing).not.toContain('LINE-150 ');
+    await session.send('thanks');
+    expect((await state()).briefings[session.id]?.proven).toBe('transcript');
   });
 
   it('a budget of turns that is used up ends the work', async () => {

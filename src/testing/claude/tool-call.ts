@@ -12,10 +12,13 @@ const call =
       ...(typeof input === 'function' ? input(request) : input),
     });
 
-/** The prefix of a tool's name depends on how Stepfast is installed; the host may list only some tools. */
-const toolNamed = (tool: string, request: ModelRequest): string =>
-  toolsOf(request).find((name) => new RegExp(`stepfast[_-]+${tool}$`).test(name)) ??
-  `mcp__plugin_stepfast_stepfast__${tool}`;
+/** The prefix of a tool's name depends on the host and on how Stepfast is installed; not all tools are listed. */
+function toolNamed(tool: string, request: ModelRequest): string {
+  const names = toolsOf(request);
+  const listed = names.find((name) => new RegExp(`stepfast[_-]+${tool}$`).test(name));
+  const isCodex = names.includes('exec_command');
+  return listed ?? `${isCodex ? 'mcp__stepfast' : 'mcp__plugin_stepfast_stepfast'}__${tool}`;
+}
 
 /**
  * Calls of tools for a scripted model. A call without a handle takes the last one in the model's context.

@@ -11,6 +11,8 @@ interface Item {
   name?: string;
   namespace?: string;
   arguments?: string;
+  /** Of a tool that takes plain text. */
+  input?: string;
   call_id?: string;
   output?: string | { text?: string }[];
 }
@@ -69,12 +71,12 @@ function messageOf(item: Item): Message[] {
     const role = item.role === 'assistant' || item.role === 'user' ? item.role : 'system';
     return [{ role, content: (item.content ?? []).map(({ text = '' }) => ({ type: 'text', text })) }];
   }
-  if (item.type === 'function_call') {
+  if (item.type === 'function_call' || item.type === 'custom_tool_call') {
     const name = joined(item.namespace, item.name ?? '');
-    const call: Block = { type: 'tool_use', name, input: JSON.parse(item.arguments ?? '{}') };
+    const call: Block = { type: 'tool_use', name, input: inputOf(item) };
     return [{ role: 'assistant', content: [{ ...call, id: item.call_id ?? '' }] }];
   }
-  if (item.type !== 'function_call_output') return [];
+  if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return [];
   const { output = '' } = item;
   const text = typeof output === 'string' ? output : output.map((part) => part.text ?? '').join('\n');
   return [
@@ -84,6 +86,9 @@ function messageOf(item: Item): Message[] {
     },
   ];
 }
+
+const inputOf = ({ input, arguments: given = '{}' }: Item): unknown =>
+  input === undefined ? JSON.parse(given) : { input };
 
 /** Tools of servers are in a namespace, and named as in Claude Code. */
 const joined = (namespace: string | undefined, name: string): string =>
@@ -139,16 +144,14 @@ function itemOf(block: Block, id: string, tools: readonly ResponsesTool[]): Reco
       content: [{ type: 'output_text', text: block.text }],
     };
   const { id: call_id, name = '', input = {} } = block;
-  for (const { name: namespace, tools: inside = [] } of tools)
-    for (const tool of inside)
-      if (joined(namespace, tool.name) === name)
-        return {
-          type: 'function_call',
-          id: `fc_${id}`,
-          call_id,
-          namespace,
-          name: tool.name,
-          arguments: JSON.stringify(input),
-        };
-  return { type: 'function_call', id: `fc_${id}`, call_id, name, arguments: JSON.stringify(input) };
+  if (tools.some((tool) => tool.type === 'custom' && tool.name === name)) {
+    const { input: text } = input as { input?: string };
+    return { type: 'custom_tool_call', id: `ctc_${id}`, call_id, name, input: text ?? '' };
+  }
+  const call = { type: 'function_call', id: `fc_${id}`, call_id, arguments: JSON.stringify(input) };
+  // Not always in the list of tools: Codex may leave them to a search.
+  const [, server, own] = /^(mcp__.+?)__(.+)$/.exec(name) ?? [];
+  if (own !== undefined) return { ...call, namespace: server, name: own };
+  const within = tools.find((tool) => tool.tools?.some((each) => each.name === name));
+  return { ...call, name, ...(within ? { namespace: within.name } : {}) };
 }
