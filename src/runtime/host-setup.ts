@@ -67,6 +67,8 @@ export interface HostSetup {
   title: string;
   /** As a person types it to open a session. */
   program: string;
+  /** How a task begins that is typed in a session. */
+  go: string;
   find(context: SetupContext): Promise<FoundHost | undefined>;
   /** Changes nothing. A plan without commands and edits means that everything is installed. */
   plan(found: FoundHost, context: SetupContext, options: SetupOptions): Promise<SetupPlan | SetupRefusal>;

@@ -64,7 +64,7 @@ test('a healthy project has no problems, and a missing Claude Code is a note', a
   expect(code).toBe(exit.ok);
   expect(stdout).toContain('No problems found.');
   expect(stdout).toMatch(/MCP server: responds with 8 tools/);
-  expect(stdout).toMatch(/not found on PATH\n {4}next: install it, then: stepfast init/);
+  expect(stdout).toMatch(/not found on PATH\n {4}next: install one, then: stepfast init/);
 });
 
 test('[002/10] State file not created? Doctor reports the missing marker of CLAUDE.local.md, or what would be adopted', async () => {

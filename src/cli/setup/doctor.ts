@@ -84,11 +84,13 @@ function serverProgram({ state }: SetupContext, { main }: Io): string {
 
 async function hostSections(context: SetupContext): Promise<Section[]> {
   const hosts = await findHosts(await setupsNamed(undefined), context);
+  if (hosts.every(({ found }) => !found)) return [noHost(hosts.map(({ setup }) => setup))];
   return await Promise.all(
-    hosts.map(async ({ setup, found }) => ({
-      title: setup.title,
-      checks: found ? await setup.check(found, context, version()) : [absent(setup)],
-    })),
+    hosts.flatMap(({ setup, found }) =>
+      found
+        ? [setup.check(found, context, version()).then((checks) => ({ title: setup.title, checks }))]
+        : [],
+    ),
   );
 }
 
@@ -98,7 +100,9 @@ async function liveSections(context: SetupContext, io: Io): Promise<Section[]> {
   const staged = pluginLink(context.state);
   const plugin = existsSync(staged) ? staged : packageRoot();
   const sections: Section[] = [];
-  for (const { setup, found } of hosts)
+  // Without any host, the hooks of the first are tried by themselves.
+  const tried = hosts.some(({ found }) => found) ? hosts.filter(({ found }) => found) : hosts.slice(0, 1);
+  for (const { setup, found } of tried)
     sections.push({
       title: `${setup.title}, live`,
       checks: await withProgress(io, `trying ${setup.title}`, setup.live(found, plugin, io.env)),
@@ -106,11 +110,16 @@ async function liveSections(context: SetupContext, io: Io): Promise<Section[]> {
   return sections;
 }
 
-const absent = ({ title }: HostSetup): Check => ({
-  what: title,
-  state: 'note',
-  says: 'not found on PATH',
-  next: `install it, then: ${commandName()} init`,
+const noHost = (setups: readonly HostSetup[]): Section => ({
+  title: 'Agents',
+  checks: [
+    {
+      what: setups.map(({ title }) => title).join(', '),
+      state: 'note',
+      says: 'not found on PATH',
+      next: `install one, then: ${commandName()} init`,
+    },
+  ],
 });
 
 function print(sections: readonly Section[], io: Io, values: { json?: boolean | undefined }): number {

@@ -99,8 +99,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     io,
   );
   printFailures(failures, io);
-  const inside = results.some(({ plan: one }) => !isSetupRefusal(one));
-  nextSteps(inside, io);
+  nextSteps(
+    results.filter(({ plan: one }) => !isSetupRefusal(one)).map(({ setup: one }) => one),
+    io,
+  );
   return code;
 }
 
@@ -133,7 +135,10 @@ async function installHosts(open: readonly HostPlan[], { state }: SetupContext):
 
 function askFor(names: readonly string[], hosts: readonly HostPlan[]): { question: string; would: string } {
   const files = names.length > 0 ? count(names.length, 'file') : '';
-  const titles = hosts.map(({ setup }) => setup.title).join(' and ');
+  const titles = listedTitles(
+    hosts.map(({ setup }) => setup),
+    'and',
+  );
   const both = [files && `write ${files}`, titles && `set up ${titles}`].filter(Boolean).join(' and ');
   const would = [files && `${files} would be written`, titles && `${titles} would be set up`]
     .filter(Boolean)
@@ -232,11 +237,16 @@ function printHosts(
         ? `${paint(io.stdout, 'green', sign)} Plugin installed in ${setup.title}; active from the next session.\n`
         : `Plugin installed in ${setup.title}.\n`,
     );
-  for (const { title } of missing)
-    io.stdout.write(
-      `${title} was not found on this machine. After installing it, run: ${commandName()} init\n`,
-    );
+  if (plans.length > 0 || missing.length === 0) return;
+  io.stdout.write(
+    `${listedTitles(missing, 'or')} was not found on this machine. After installing it, run: ${commandName()} init\n`,
+  );
 }
+
+const listedTitles = (setups: readonly HostSetup[], word: string): string =>
+  new Intl.ListFormat('en', { type: word === 'or' ? 'disjunction' : 'conjunction' }).format(
+    setups.map(({ title }) => title),
+  );
 
 /** The reasons were printed above. */
 function printFailures(failures: readonly HostPlan[], io: Io): void {
@@ -247,19 +257,23 @@ function printFailures(failures: readonly HostPlan[], io: Io): void {
     );
 }
 
-function nextSteps(inside: boolean, io: Io): void {
-  const rows: [string, string][] = inside
-    ? [
-        ['/stepfast:go fix the login bug', 'start a task in Claude Code'],
-        [`${commandName()} status`, 'show the progress'],
-        [`${commandName()} ui`, 'see it in the browser'],
-        [`${commandName()} doctor`, 'check the installation'],
-      ]
-    : [
-        [`${commandName()} go "fix the login bug"`, 'start a task'],
-        [`${commandName()} status`, 'show the progress'],
-        [`${commandName()} ui`, 'see it in the browser'],
-      ];
+function nextSteps(hosts: readonly HostSetup[], io: Io): void {
+  const rows: [string, string][] =
+    hosts.length > 0
+      ? [
+          ...hosts.map(({ go, title }): [string, string] => [
+            `${go} fix the login bug`,
+            `start a task in ${title}`,
+          ]),
+          [`${commandName()} status`, 'show the progress'],
+          [`${commandName()} ui`, 'see it in the browser'],
+          [`${commandName()} doctor`, 'check the installation'],
+        ]
+      : [
+          [`${commandName()} go "fix the login bug"`, 'start a task'],
+          [`${commandName()} status`, 'show the progress'],
+          [`${commandName()} ui`, 'see it in the browser'],
+        ];
   io.stdout.write(
     `\n${commandRows(rows, io.stdout)
       .map((row) => `  ${row}\n`)

@@ -21,11 +21,20 @@ import { findHosts, setupContext, setupOptions, setupsNamed, tildePath } from '.
 
 export const options = setupOptions;
 
+interface Uninstalled {
+  setup: HostSetup;
+  result: UninstallResult | SetupRefusal;
+  found: boolean;
+}
+
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const context = setupContext(openRuntime(io, values), io);
   const hosts = await findHosts(await setupsNamed(values.host), context);
-  const titles = hosts.map(({ setup }) => setup.title).join(' and ');
+  const here = hosts.filter(({ found }) => found);
+  const titles = new Intl.ListFormat('en').format(
+    (here.length > 0 ? here : hosts).map(({ setup }) => setup.title),
+  );
   if (!values.yes && !io.stdin.terminal) {
     const message = `Stepfast would be removed from ${titles} in this project`;
     return printRefusal(
@@ -37,7 +46,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.yes && !(await confirm(io, `Remove Stepfast from ${titles} in this project?`)))
     return printDeclined(io, values);
   const setupOptions = { team: values.team ?? false, plugin: pluginLink(context.state) };
-  const results: { setup: HostSetup; result: UninstallResult | SetupRefusal; found: boolean }[] = [];
+  const results: Uninstalled[] = [];
   for (const { setup, found } of hosts)
     results.push({
       setup,
@@ -49,7 +58,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const used =
     failed !== undefined ||
     results.length === 0 ||
-    results.some(({ result }) => 'used' in result && result.used);
+    results.some((each) => 'used' in each.result && each.result.used && concerns(each));
   const staged = existsSync(dirname(pluginLink(context.state)));
   if (!used) unstage(context.state);
   const code = failed ? exit.no : exit.ok;
@@ -75,12 +84,16 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return code;
   }
   const folder = tildePath(dirname(pluginLink(context.state)), io);
-  const sure = results.every(({ found }) => found);
+  const sure = results.filter(concerns).every(({ found }) => found);
   const stays = sure ? 'used by other projects' : 'other projects may use it';
   if (staged) line(io, used ? `kept ${folder}: ${stays}` : `removed ${folder}`);
   line(io, 'kept .stepfast/ with its workflows and runs');
   return code;
 }
+
+/** A host that is neither here nor in the settings of this project uses nothing. */
+const concerns = ({ result, found }: Pick<Uninstalled, 'result' | 'found'>): boolean =>
+  found || isSetupRefusal(result) || result.files.length > 0 || result.notes.length > 0;
 
 function printResult(
   { title }: HostSetup,
@@ -90,6 +103,7 @@ function printResult(
 ): void {
   const { done } = symbolsFor(io);
   const changed = commands.length > 0 || files.some(({ how }) => how !== 'left');
+  if (!found && !changed && notes.length === 0) return;
   const removedText =
     notes.length > 0
       ? `Removed what ${title} had of Stepfast for this project only.`

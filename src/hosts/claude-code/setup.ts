@@ -11,6 +11,7 @@ export const claudeCodeSetup: HostSetup = {
   name: hostName,
   title: 'Claude Code',
   program: programName,
+  go: '/stepfast:go',
   find: findClaude,
   plan: planInstall,
   uninstall,

@@ -10,6 +10,7 @@ export const codexSetup: HostSetup = {
   name: hostName,
   title: 'Codex',
   program: programName,
+  go: '$stepfast go',
   find: findCodex,
   plan: planInstall,
   uninstall,
