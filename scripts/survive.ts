@@ -1,13 +1,17 @@
 /**
  * Measures which facts of a run survive compactions of the real Claude Code:
  * `npm run survive [-- --compactions N] [--mechanism NAME] [--summariser NAME] [--seed N] [--plugin DIR] [--write]`;
- * `--draw` regenerates the page from existing results.
+ * `--draw` regenerates the page from existing results. `--host NAME` measures another host, with a summarizer that
+ * forgets everything.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { sessionHosts } from '../test/kit/session-hosts.ts';
 import { ensureBuilt } from './ensure-built.ts';
+import { type HostOutcome, playInHost } from './survive/host.ts';
+import { hostPlot } from './survive/host-plot.ts';
 import { type MechanismName, mechanismNames, withoutAny } from './survive/mechanism.ts';
 import { mean, type Outcome, outcomeOf, percent } from './survive/outcome.ts';
 import { page } from './survive/page.ts';
@@ -29,6 +33,7 @@ const { values } = parseArgs({
     summariser: { type: 'string' },
     seed: { type: 'string', default: '1' },
     plugin: { type: 'string' },
+    host: { type: 'string' },
     write: { type: 'boolean', default: false },
     draw: { type: 'boolean', default: false },
   },
@@ -44,6 +49,7 @@ const chosen = <Name extends string>(names: readonly Name[], name: string | unde
 };
 
 if (values.draw) write(JSON.parse(readFileSync(join(docs, 'survival.json'), 'utf8')));
+else if (values.host !== undefined) await measureHost(values.host);
 else await measure();
 
 async function measure(): Promise<void> {
@@ -66,6 +72,33 @@ async function measure(): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+async function measureHost(name: string): Promise<void> {
+  const host = sessionHosts.find((each) => each.name === name);
+  if (!host)
+    throw new Error(
+      `unknown host '${name}'. Use one of: ${sessionHosts.map((each) => each.name).join(', ')}`,
+    );
+  ensureBuilt();
+  const outcome = await playInHost(host, compactions);
+  const { kept, facts, where, lost } = outcome;
+  console.log(`${name}: ${compactions} compactions, ${facts} facts: kept ${percent(kept)} in the ${where}`);
+  for (const each of lost.slice(0, 5)) console.log(`  lost after compaction ${each}`);
+  if (values.write) {
+    const file = join(docs, 'survival-hosts.json');
+    const others = hostOutcomes().filter((each) => each.host !== name);
+    const all = [...others, outcome].toSorted((one, other) => one.host.localeCompare(other.host));
+    writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
+    write(JSON.parse(readFileSync(join(docs, 'survival.json'), 'utf8')));
+  }
+  console.log(JSON.stringify({ host: name, where, compactions, facts, kept }));
+  if (kept < 1) process.exitCode = 1;
+}
+
+function hostOutcomes(): HostOutcome[] {
+  const file = join(docs, 'survival-hosts.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
 }
 
 interface Pair {
@@ -112,7 +145,8 @@ async function inTurn<In, Out>(items: readonly In[], work: (item: In) => Promise
 
 function write(outcomes: readonly Outcome[]): void {
   writeFileSync(join(docs, 'survival.svg'), plot(outcomes));
-  writeFileSync(join(docs, 'survival.md'), page(outcomes));
+  writeFileSync(join(docs, 'survival-hosts.svg'), hostPlot(hostOutcomes()));
+  writeFileSync(join(docs, 'survival.md'), page(outcomes, hostOutcomes()));
 }
 
 function finish(outcomes: readonly Outcome[]): void {

@@ -1,5 +1,6 @@
 /** `docs/survival.md`, from measured results alone. */
 import { type Kind, kinds } from './fact.ts';
+import type { HostOutcome } from './host.ts';
 import { type MechanismName, mechanismNames } from './mechanism.ts';
 import { mean, numbers, type Outcome, percent } from './outcome.ts';
 import { createStory } from './story.ts';
@@ -16,7 +17,7 @@ const summarisers: Record<SummariserName, string> = {
   keeps: 'keeps everything',
 };
 
-export function page(outcomes: readonly Outcome[]): string {
+export function page(outcomes: readonly Outcome[], hosts: readonly HostOutcome[]): string {
   const get = (mechanism: MechanismName, summariser: SummariserName): Outcome => {
     const found = outcomes.find((each) => each.mechanism === mechanism && each.summariser === summariser);
     if (!found) throw new Error(`no result of ${mechanism} with ${summariser}`);
@@ -79,6 +80,23 @@ With the summariser that keeps facts as measured:
 ${table(
   ['kind', ...mechanismNames.map((name) => heads[name])],
   byKind(kinds, (mechanism) => get(mechanism, 'measured')),
+)}
+
+## Other hosts
+
+\`npm run survive -- --host NAME --compactions 30\`: the same story in other hosts, every other compaction by hand, with a summariser that forgets everything. Only what stands in the briefing counts, because some hosts keep earlier words of users. "Next request": the briefing is in the first request after the compaction. "Next turn": it comes with the next prompt or tool call.
+
+<p align="center"><img src="survival-hosts.svg" alt="Share of facts in the briefing after each compaction, for each host" width="960"></p>
+
+${table(
+  ['host', 'compactions', 'facts', 'kept', 'where'],
+  hosts.map(({ host, compactions: all, manual: byHand, facts: told, kept, where }) => [
+    host,
+    `${all} (${byHand} by hand)`,
+    String(told),
+    percent(kept),
+    where,
+  ]),
 )}
 
 ## What it costs

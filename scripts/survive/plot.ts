@@ -140,7 +140,7 @@ const line = (d: string, name: MechanismName): string => {
   return `<path d="${d}" class="stroke line-${tone}" style="${dashed}stroke-width:${thick}"/>`;
 };
 
-function label(
+export function label(
   x: number,
   y: number,
   text: string,
@@ -152,4 +152,4 @@ function label(
   return `<text x="${round(x)}" y="${round(y)}" class="${font} fill-${tone}"${where}>${escapeXml(text)}</text>`;
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+export const round = (value: number): number => Math.round(value * 10) / 10;

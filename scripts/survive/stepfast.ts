@@ -29,12 +29,15 @@ export function copyPlugin(directory: string, from = top): string {
   return directory;
 }
 
-export function createStepfast(pluginDir: string): Mechanism {
+/** `nameOf`: how the host names a tool of Stepfast. */
+export function createStepfast(
+  pluginDir: string,
+  nameOf: (tool: string) => string = (tool) => `${server}__${tool}`,
+): Mechanism {
   let at = '';
-  const call = (tool: string, input: Record<string, unknown>): Answer =>
-    reply.tool(`${server}__${tool}`, input);
+  const call = (tool: string, input: Record<string, unknown>): Answer => reply.tool(nameOf(tool), input);
   const notes = (list: readonly Record<string, unknown>[]): Answer =>
-    reply.tools(list.map((input) => ({ name: `${server}__workflow_note`, input })));
+    reply.tools(list.map((input) => ({ name: nameOf('workflow_note'), input })));
   /** Makes the call after the previous response. */
   const after = (then: (answer: string) => Answer): Answer => {
     return async (request) => {
