@@ -115,7 +115,7 @@ function lastUserMessage({ messages }: MessagesBody): string | Block[] | undefin
 }
 
 const hostWritten =
-  /^\s*(<(environment_context|skill|system-reminder|local-command-\w+|command-\w+|task-notification)>|This session is being continued from a previous conversation)/;
+  /^\s*(<(environment_context|hook_context|session_context|skill|system-reminder|local-command-\w+|command-\w+|task-notification)>|This session is being continued from a previous conversation)/;
 
 export function lastUserText({ messages }: MessagesBody): string {
   for (const { role, content } of messages.toReversed()) {

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { geminiFormat } from './gemini.ts';
 import type { MessageReply } from './reply.ts';
 import { type MessagesBody, type ModelRequest, readRequest } from './request.ts';
 import { createRequestLog, type LoggedRequest, type RequestLog } from './request-log.ts';
@@ -29,7 +30,8 @@ export interface ScriptedModel extends RequestLog, Pick<Script, 'on' | 'always' 
 }
 
 /**
- * Starts a server that speaks the Anthropic Messages API, for the real `claude`, and the OpenAI Responses API.
+ * Starts a server that speaks the Anthropic Messages API, for the real `claude`, and the APIs of
+ * OpenAI (Responses) and Gemini.
  *
  * @example
  * ```ts
@@ -79,7 +81,7 @@ export async function createScriptedModel(): Promise<ScriptedModel> {
     const raw = await readAll(incoming);
     const path = (incoming.url ?? '').split('?')[0] ?? '';
     try {
-      const format = formats[path];
+      const format = formats[path] ?? geminiFormat(path);
       if (format) return await respond(format, raw, incoming, response);
       if (path === '/v1/messages/count_tokens')
         return json(response, 200, { input_tokens: tokensIn(raw.length) });
