@@ -7,16 +7,22 @@ import { referencePage } from '../src/cli/reference.ts';
 import { run } from '../src/cli/run.ts';
 import { loadWorkflowTemplate, workflowJsonSchema } from '../src/definition/index.ts';
 import { pluginHooks } from '../src/hosts/claude-code/index.ts';
+import { extensionFolder, extensionHooks, extensionManifest } from '../src/hosts/gemini/index.ts';
 import { createGraph } from '../src/runtime/index.ts';
 import { stateJsonSchema } from '../src/store/state-schema.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
 const check = process.argv.includes('--check');
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
 const generated: Record<string, () => string | Promise<string>> = {
   'schema/workflow.schema.json': () => `${JSON.stringify(workflowJsonSchema(), null, 2)}\n`,
   'schema/state.schema.json': () => `${JSON.stringify(stateJsonSchema(), null, 2)}\n`,
   'hooks/hooks.json': () => `${JSON.stringify(pluginHooks(), null, 2)}\n`,
+  [`${extensionFolder}/gemini-extension.json`]: () =>
+    `${JSON.stringify(extensionManifest(version), null, 2)}\n`,
+  [`${extensionFolder}/hooks/hooks.json`]: () => `${JSON.stringify(extensionHooks(), null, 2)}\n`,
   'docs/example.svg': () => drawSvg(createGraph(loadWorkflowTemplate('docs/example.yaml'))),
   'docs/validate.md': validationPage,
   'docs/cli.md': referencePage,

@@ -2,9 +2,10 @@ import type { Environment, Host, HostSetup } from '../runtime/index.ts';
 import { createCheckTool } from './check-tool.ts';
 import { claudeCode } from './claude-code/index.ts';
 import { codex } from './codex/index.ts';
+import { gemini } from './gemini/index.ts';
 
 /** Every host that Stepfast supports. The only registry: a new host is a folder and an entry here. */
-export const hosts: readonly Host[] = [claudeCode, codex];
+export const hosts: readonly Host[] = [claudeCode, codex, gemini];
 
 /** For names of tools in workflows. */
 export const checkTool = createCheckTool(hosts.flatMap(({ tools }) => tools ?? []));
@@ -18,7 +19,6 @@ export const loadHostSetups = async (): Promise<HostSetup[]> =>
 
 /** Agent programs without an adapter here, and conventions that several of them share. */
 const otherAgentVariables: readonly string[] = [
-  'GEMINI_CLI',
   'OPENCODE',
   'COPILOT_AGENT',
   'COPILOT_CLI',
@@ -38,7 +38,6 @@ const hiddenFromGates: ReadonlySet<string> = new Set([
   ...hosts.flatMap(({ variables }) => [...variables.agent, ...variables.internal]),
   ...otherAgentVariables,
   'CURSOR_TRACE_ID',
-  'GEMINI_PROJECT_DIR',
 ]);
 
 /** The environment for gates and other commands of the project: many programs behave differently under an agent. */

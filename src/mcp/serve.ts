@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { RuntimeOptions } from '../runtime/index.ts';
 import { openingAnswer } from './initialize-answer.ts';
 import { once } from './once.ts';
@@ -68,15 +69,29 @@ type CallerOf = NonNullable<McpServerOptions['caller']>;
 function createCallerOf({ env, home }: Pick<ServeOptions, 'env' | 'home'>): CallerOf {
   let last: Awaited<ReturnType<CallerOf>>;
   return async (call) => {
-    const [{ createPendingCalls: createCallers, sessionName }, { stateDirectory }] = await Promise.all([
-      loadRuntime(),
-      import('../workspace/index.ts'),
-    ]);
+    const [{ createPendingCalls: createCallers, sessionFileVariable, sessionName }, { stateDirectory }] =
+      await Promise.all([loadRuntime(), import('../workspace/index.ts')]);
     const key = call === undefined ? undefined : createCallers(stateDirectory({ env, home })).take(call);
-    if (!key) return last;
+    if (!key) {
+      last ??= drivenSession(env[sessionFileVariable]);
+      return last;
+    }
     last = { session: key.session, host: key.host, witness: 'hooks' };
     return { ...last, session: sessionName(key) };
   };
+}
+
+/** The session that a driver has opened; undefined where there is none. */
+function drivenSession(
+  file: string | undefined,
+): { session: string; host: string; witness: 'driver' } | undefined {
+  try {
+    const { host, session } = JSON.parse(readFileSync(file ?? '', 'utf8'));
+    if (typeof host === 'string' && typeof session === 'string') return { host, session, witness: 'driver' };
+  } catch {
+    // Without a driver there is no file.
+  }
+  return undefined;
 }
 
 /** The first line of a client, put back after reading; empty if it is incomplete. */

@@ -2,6 +2,12 @@ import type { FoundHost } from './host-setup.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * Names a file with the host and the session whose tools a server serves, for hosts that tell it in no other way. It is
+ * written once the session has an id.
+ */
+export const sessionFileVariable = 'STEPFAST_SESSION_FILE';
+
 /** Opens sessions of a host that nobody sits at. Loaded on demand: hooks start often and never need it. */
 export interface HostDriver {
   /** What of a budget this host reports. */

@@ -214,6 +214,10 @@ const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 const isRollout = (path: unknown): boolean =>
   typeof path === 'string' && /(?:^|[\\/])rollout-[^\\/]*\.jsonl$/.test(path);
 
+/** Gemini CLI names its transcripts so. */
+const isChat = (path: unknown): boolean =>
+  typeof path === 'string' && /[\\/]chats[\\/]session-[^\\/]*\.jsonl?$/.test(path);
+
 /**
  * Hosts read each other's settings files, so a hook of one host also fires in others. This names the host that sent a
  * payload, where the payload shows it. Environment variables are inherited by child processes, so Gemini's variable
@@ -226,5 +230,5 @@ export function markedHost(
   if (payload.cursor_version !== undefined) return 'cursor';
   if (payload.turn_id !== undefined || isRollout(payload.transcript_path)) return 'codex';
   if (typeof payload.timestamp !== 'string' || !isoTime.test(payload.timestamp)) return undefined;
-  return env.GEMINI_PROJECT_DIR === undefined ? 'copilot' : 'gemini';
+  return env.GEMINI_PROJECT_DIR !== undefined || isChat(payload.transcript_path) ? 'gemini' : 'copilot';
 }

@@ -16,6 +16,7 @@ export * from './hold/holds.ts';
 export * from './hold/run-hold-check.ts';
 export * from './host.ts';
 export type * from './host-driver.ts';
+export { sessionFileVariable } from './host-driver.ts';
 export * from './host-setup.ts';
 export * from './host-tools.ts';
 export * from './marked-engine.ts';

@@ -1,0 +1,3 @@
+export type { AcpAgent } from './agent.ts';
+export { createAcpDriver } from './driver.ts';
+export { tokensIn } from './updates.ts';

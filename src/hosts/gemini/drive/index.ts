@@ -1,0 +1,1 @@
+export { geminiDriver } from './driver.ts';

@@ -1,0 +1,2 @@
+export { extensionFolder, extensionHooks, extensionManifest } from './extension.ts';
+export { gemini } from './gemini.ts';
