@@ -14,7 +14,10 @@ test('a request of the Gemini API is answered by the same script, in its own for
   await using model = await createScriptedModel();
   model.on(lastUser(/go/), reply.tool('read_file', { file_path: 'a.txt' }), reply.text('Read.'));
   const called = await post(model, 'streamGenerateContent?alt=sse', {
-    contents: [user('<session_context>\nwhere\n</session_context>'), user('go')],
+    contents: [
+      user('<session_context>\nwhere\n</session_context>'),
+      user('<hook_context>B</hook_context>\n\ngo'),
+    ],
     systemInstruction: { parts: [{ text: 'SYSTEM' }] },
     tools,
   });

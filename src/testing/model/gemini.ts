@@ -68,7 +68,15 @@ const messageOf = (content: Content): Message => ({
   content: blocksOf(content),
 });
 
-const blocksOf = ({ parts = [] }: Content = {}): Block[] => parts.map(blockOf);
+const blocksOf = ({ parts = [] }: Content = {}): Block[] => parts.flatMap(blocksIn);
+
+/** What a hook injects at a session's start is put before the prompt, in one part with it. */
+function blocksIn(part: Part): Block[] {
+  const [, injected, prompt] =
+    /^(<hook_context>[\s\S]*<\/hook_context>)\s+(\S[\s\S]*)$/.exec(part.text ?? '') ?? [];
+  if (injected === undefined) return [blockOf(part)];
+  return [injected, prompt].map((text) => blockOf({ text: text ?? '' }));
+}
 
 function blockOf({ text, functionCall, functionResponse }: Part): Block {
   if (functionCall) {
