@@ -21,6 +21,9 @@ import { createUpdateReader } from './updates.ts';
 /** The program starts, connects its servers and loads a conversation. */
 const openMs = 2 * 60_000;
 const interruptWaitMs = 10_000;
+/** A conversation that is loaded is told again, in some agents after the answer: it is over when nothing more comes. */
+const replayMs = 250;
+const longestReplayMs = 10_000;
 /** Agents do not end with their input, and lose nothing by a signal. */
 const graceMs = 500;
 
@@ -62,6 +65,7 @@ async function drive(
   const reader = createUpdateReader(agent.toolName);
   let turn: Turn | undefined;
   let tokens = 0;
+  let lastUpdateAt = 0;
 
   const emit = (event: HostEvent): void => {
     if (event.type === 'compacted' && turn) turn.compacted = true;
@@ -91,7 +95,7 @@ async function drive(
       method === 'session/request_permission' ? answerPermission(params) : undefined,
     onNotification: (method, params) => {
       const update = method === 'session/update' ? partIn(params, 'update') : undefined;
-      // A conversation that is loaded is told again.
+      if (update) lastUpdateAt = Date.now();
       if (update && turn) for (const event of reader.read(update)) emit(event);
       else if (update?.sessionUpdate === 'usage_update') reader.read(update);
     },
@@ -113,6 +117,7 @@ async function drive(
   if (problem) void host.end(0);
   const session = ('answer' in opened ? textIn(opened.answer, 'session') : options.resume) ?? randomUUID();
   await options.onSession?.(session);
+  if (options.resume !== undefined && !problem) await replayed(() => lastUpdateAt);
   const costBefore = reader.cost() ?? 0;
 
   const prompted = async (text: string): Promise<Outcome> => {
@@ -212,6 +217,13 @@ async function open(
   if (session === undefined) throw new RpcFailure({ message: 'The agent named no session.' });
   writeFileSync(file, JSON.stringify({ host: name, session }), { mode: 0o600 });
   return { session };
+}
+
+async function replayed(lastUpdateAt: () => number): Promise<void> {
+  const from = Date.now();
+  const isQuiet = (): boolean => Date.now() - Math.max(from, lastUpdateAt()) >= replayMs;
+  while (!isQuiet() && Date.now() - from < longestReplayMs)
+    await new Promise((resolve) => setTimeout(resolve, replayMs / 5));
 }
 
 function refused(error: unknown): Outcome {

@@ -51,3 +51,15 @@ export const geminiTools: HostTools = {
   own: /^mcp_stepfast_/,
   always: ['update_topic'] satisfies Name[],
 };
+
+/** Stepfast's own, as its server names them. */
+export const ownTools = [
+  'workflow_start',
+  'workflow_status',
+  'workflow_advance',
+  'workflow_set_tasks',
+  'workflow_claim',
+  'workflow_context',
+  'workflow_note',
+  'update_todo_list',
+] as const;

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packageRoot } from '../../../src/cli/index.ts';
+import type { Check } from '../../../src/runtime/index.ts';
 import { contextOf, lastUser, mainTurn, reply, toolsOf } from '../../../src/testing/index.ts';
 import { advance, createGeminiStage, type GeminiStage, own } from '../../kit/gemini.ts';
 
@@ -37,25 +38,23 @@ const start = own('workflow_start', { workflow: 'w' });
 const run = async () => await stage.project.onlyRun();
 
 it('is linked and unlinked by the host, which trusts no folder for it', async () => {
-  const listed = async (): Promise<boolean> => {
-    const { stdout, stderr } = await stage.gemini('extensions', 'list');
-    return `${stdout}${stderr}`.includes('stepfast');
-  };
+  const isLinked = (): boolean => existsSync(join(stage.home, '.gemini', 'extensions', 'stepfast'));
   const installed = await stage.stepfast('init', '--yes', '--host', 'gemini');
   expect(installed).toMatchObject({ code: 0 });
-  expect(await listed()).toBe(true);
+  expect(isLinked()).toBe(true);
   expect(existsSync(join(stage.home, '.gemini', 'trustedFolders.json'))).toBe(false);
   const again = JSON.parse((await stage.stepfast('init', '--yes', '--json', '--host', 'gemini')).stdout);
   expect(again.written).toEqual([]);
   const checks = await stage.stepfast('doctor', '--json');
-  expect(JSON.parse(checks.stdout).checks).toEqual(
-    expect.arrayContaining([expect.objectContaining({ what: 'extension', state: 'ok' })]),
+  const { sections }: { sections: { checks: Check[] }[] } = JSON.parse(checks.stdout);
+  expect(sections.flatMap((section) => section.checks)).toContainEqual(
+    expect.objectContaining({ what: 'extension', state: 'ok' }),
   );
   const removed = await stage.stepfast('uninstall', '--yes', '--json', '--host', 'gemini');
   expect(JSON.parse(removed.stdout)).toMatchObject({
     hosts: [{ host: 'gemini', commands: ['gemini extensions uninstall stepfast'] }],
   });
-  expect(await listed()).toBe(false);
+  expect(isLinked()).toBe(false);
 });
 
 it('starts a run by a typed command, and its tools take it to the end', async () => {
@@ -89,7 +88,7 @@ it('briefs a session that is resumed or begun anew, once, and counts no compress
   expect(briefings).toEqual([1, 1]);
   expect(contextOf(resumed[0] ?? expect.unreachable())).toContain('INSTRUCTIONS-PLAN');
   const { sessions } = await (await run()).state();
-  expect(sessions[session]).toMatchObject({ resets: 0, endedAt: expect.any(Number) });
+  expect(sessions[session]).toMatchObject({ host: 'gemini', resets: 0 });
   model.on(lastUser(/go on/), reply.text('Three.'));
   const [offered] = await (async () => {
     const from = model.all().length + 1;

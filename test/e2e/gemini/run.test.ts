@@ -8,7 +8,6 @@ const workflow = `name: w
 description: Works
 agents:
   worker: { description: Works, tools: [Bash] }
-defaults: { agent: worker }
 steps:
   - { id: build, type: action, agent: worker, instructions: INSTRUCTIONS-BUILD, gate: [{ run: "test -f done.txt || { echo MISSING-DONE; exit 3; }" }] }
   - { id: tell, type: action, agent: worker, context: clear, instructions: INSTRUCTIONS-TELL }
@@ -19,16 +18,14 @@ loops:
 `;
 
 it('drives steps, a gate that fails first, a cleared context and the tasks of a loop', async () => {
-  await using stage = await createGeminiStage({
-    '.stepfast/workflows/w.yaml': workflow.replace(/defaults:.*\n/, ''),
-  });
+  await using stage = await createGeminiStage({ '.stepfast/workflows/w.yaml': workflow });
   const { model, project, env } = stage;
   const git = (...args: string[]): void =>
     void execFileSync('git', args, { cwd: project.root, env, stdio: 'pipe' });
   git('config', 'user.email', 'person@example.com');
   git('config', 'user.name', 'Person');
   git('add', '-A');
-  git('commit', '-q', '-m', 'first');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
   project.trust('w');
   model.on(lastUser(/INSTRUCTIONS-BUILD/), reply.text('All done, I promise.'));
   model.on(lastUser(/MISSING-DONE/), shell('printf x > done.txt'), reply.text('Now it is.'));

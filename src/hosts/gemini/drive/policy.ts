@@ -5,7 +5,7 @@ import {
   parseToolRule,
   type ToolRule,
 } from '../../../runtime/index.ts';
-import { geminiTools } from '../tool-names.ts';
+import { geminiTools, ownTools } from '../tool-names.ts';
 
 type Condition = Readonly<Record<string, string | boolean>>;
 
@@ -31,7 +31,7 @@ export function policyFor({ tools, cannot = [] }: Pick<DrivenOptions, 'tools' | 
     entries.flatMap((each) => conditions(parseToolRule(each)));
   const always = geminiTools.always.map((toolName) => ({ toolName }));
   return [
-    rule({ mcpName: 'stepfast', toolName: '*' }, 'allow', 999),
+    ...ownTools.map((toolName) => rule({ toolName: `mcp_stepfast_${toolName}` }, 'allow', 999)),
     ...list(cannot).map((each) => rule(each, 'deny', 998, denials.cannot)),
     ...(isLimited ? [...list(tools ?? []), ...always].map((each) => rule(each, 'allow', 997)) : []),
     ...(isLimited ? [rule({ toolName: '*' }, 'deny', 996, denials.unlisted)] : []),
@@ -65,7 +65,9 @@ function rule(
 
 function conditions({ name, pattern }: ToolRule): Condition[] {
   const [, server, tool = '*'] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
-  if (server !== undefined) return [{ mcpName: server, toolName: tool }];
+  // For a call the host compares other names of servers than for its list of tools: only a tool's whole name is sure.
+  if (server !== undefined)
+    return [tool === '*' ? { mcpName: server, toolName: tool } : { toolName: `mcp_${server}_${tool}` }];
   if (name === '*') return [{ toolName: '*' }];
   const found = name.endsWith('*')
     ? geminiTools.names.filter((each) => each.startsWith(name.slice(0, -1)))
