@@ -14,12 +14,34 @@ import { stateJsonSchema } from '../src/store/state-schema.ts';
 process.chdir(join(import.meta.dirname, '..'));
 const check = process.argv.includes('--check');
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { name, version, description, author, license, keywords } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+);
+
+/** Of the Agent Plugins format, for clients that have no adapter here. */
+const agentPlugins = 'https://agent-plugins.org/schemas/1.0.0';
+const ownServer = {
+  type: 'stdio',
+  command: 'node',
+  args: [['${PLUGIN', 'ROOT}/dist/cli.js'].join('_'), 'mcp', '--tools-only'],
+};
 
 const generated: Record<string, () => string | Promise<string>> = {
   'schema/workflow.schema.json': () => `${JSON.stringify(workflowJsonSchema(), null, 2)}\n`,
   'schema/state.schema.json': () => `${JSON.stringify(stateJsonSchema(), null, 2)}\n`,
   'hooks/hooks.json': () => `${JSON.stringify(pluginHooks(), null, 2)}\n`,
+  'plugin.json': () =>
+    `${JSON.stringify(
+      {
+        $schema: `${agentPlugins}/plugin.schema.json`,
+        ...{ name, version, description, license, keywords },
+        author: { name: author },
+      },
+      null,
+      2,
+    )}\n`,
+  'mcp.json': () =>
+    `${JSON.stringify({ $schema: `${agentPlugins}/mcp.schema.json`, mcpServers: { stepfast: ownServer } }, null, 2)}\n`,
   [`${extensionFolder}/gemini-extension.json`]: () =>
     `${JSON.stringify(extensionManifest(version), null, 2)}\n`,
   [`${extensionFolder}/hooks/hooks.json`]: () => `${JSON.stringify(extensionHooks(), null, 2)}\n`,
