@@ -189,12 +189,13 @@ test.each([
   'cannot: [Write, Edit, NotebookEdit, "mcp__*", "Notebook*", "*"]',
   'tools: []',
   'tools: [read, bash, task]',
+  'tools: [read_file, run_shell_command]',
 ])('A14: %s is fine', async (agent) => {
   expect(await diagnosticsOf(agent)).toEqual({ code: exit.ok, found: [], notes: [] });
 });
 
 test.each([
-  ['tools: [read_file, run_shell_command]', 'foreign_tool', 2],
+  ['tools: [edit_file, run_terminal_cmd]', 'foreign_tool', 2],
   ['cannot: [mcp__stepfast__workflow_advance]', 'own_tool', 1],
 ])('A14: %s loads with a warning', async (agent, warning, count) => {
   const { code, found } = await diagnosticsOf(agent);
