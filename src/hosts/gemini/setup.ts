@@ -18,6 +18,7 @@ export const geminiSetup: HostSetup = {
   name: hostName,
   title,
   program: programName,
+  go: '/stepfast:go',
   find: findGemini,
   plan: async (found, context, { plugin, team }) => {
     const known = await lookInstalled(found, context);
