@@ -98,6 +98,20 @@ const notInHooks: Readonly<Record<string, string>> = {
 const hook = await buildHook('src/cli/hook/main.ts', 'hook.cjs', guard());
 const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs');
 
+// OpenCode loads it into its own process, which is Bun.
+const { metafile: inOpenCode } = await build({
+  entryPoints: ['src/hosts/opencode/plugin/plugin.ts'],
+  outfile: 'dist/opencode-plugin.js',
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  metafile: true,
+  logLevel: 'warning',
+});
+
 const pages = await buildDashboard('dist/dashboard');
 writeFileSync('dist/THIRD-PARTY.txt', thirdParty([...Object.keys(metafile.inputs), ...pages]));
 const types = 'node_modules/.cache/stepfast/types';
@@ -112,7 +126,7 @@ copyPublicTypes(
 );
 bundleZodTypes();
 printSizes(metafile);
-for (const each of [hook, line]) printSizes(each);
+for (const each of [hook, line, inOpenCode]) printSizes(each);
 stamp.write();
 
 /** CommonJS, since loading ES modules takes a quarter of Node's own start-up time. */

@@ -130,7 +130,7 @@ export async function afterCheck(
   const left = leaveCommand(event, opened);
   if (left) return left;
   // A subagent needs nothing of the person. If the agent starts none, the next stop asks the person.
-  if (action.do === 'reset_context' && record.notifyOnce(`subagent ${action.at}`))
+  if (action.do === 'reset_context' && !event.host.resets && record.notifyOnce(`subagent ${action.at}`))
     return { block: freshContextText(next), say: subagentFirstText(titleIn(opened, opened.state.step)) };
   return notice(event, opened);
 }

@@ -12,6 +12,7 @@ import { log } from './hook-log.ts';
 import { leaveCommand } from './leave-command.ts';
 import { personNotice } from './notify-person.ts';
 import { reportSpending } from './report-spending.ts';
+import { requestedReset } from './requested-reset.ts';
 
 /** What is left of the host's time for a stop hook after the wait for gates. */
 const reserveMs = 15_000;
@@ -23,6 +24,8 @@ const pauseMs = 25;
 export async function stop(event: HookEvent): Promise<HookOutput> {
   const began = event.context.now();
   const output = await stopOfRun(event);
+  const reset = output.block === undefined ? await requestedReset(event) : undefined;
+  if (reset !== undefined) return { ...output, reset };
   return output.block === undefined ? await heldByCommand(event, { began, before: output }) : output;
 }
 

@@ -262,7 +262,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
       await called('a', { run, at: reply.at ?? '' });
       const { say, block } = await fire('stop');
       expect({ block, say }).toEqual({ block: undefined, say: expect.any(String) });
-      expect(await fire('stop')).toEqual({});
+      expect(await fire('stop')).toEqual(host.resets ? { reset: 'clear' } : {});
     });
   });
 

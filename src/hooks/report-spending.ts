@@ -17,9 +17,9 @@ export async function reportSpending(
   const since = own(state.sessions, session)?.startedAt;
   if (!host.spending || !hasBudget(definition) || ended(state)) return view;
   if (transcript === undefined || since === undefined) return view;
-  const { turns, ...spent } = await host.spending(transcript, since);
+  const { turns, cost: told, ...spent } = await host.spending(transcript, since);
   const over = midTurn ? Math.max(0, turns - 1) : turns;
-  const cost = (await context.bindings.get(key))?.cost?.spent ?? 0;
+  const cost = told ?? (await context.bindings.get(key))?.cost?.spent ?? 0;
   const command = {
     type: 'spend',
     now: context.now(),

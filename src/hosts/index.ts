@@ -3,9 +3,10 @@ import { createCheckTool } from './check-tool.ts';
 import { claudeCode } from './claude-code/index.ts';
 import { codex } from './codex/index.ts';
 import { gemini } from './gemini/index.ts';
+import { openCode } from './opencode/index.ts';
 
 /** Every host that Stepfast supports. The only registry: a new host is a folder and an entry here. */
-export const hosts: readonly Host[] = [claudeCode, codex, gemini];
+export const hosts: readonly Host[] = [claudeCode, codex, openCode, gemini];
 
 /** For names of tools in workflows. */
 export const checkTool = createCheckTool(hosts.flatMap(({ tools }) => tools ?? []));
@@ -19,7 +20,6 @@ export const loadHostSetups = async (): Promise<HostSetup[]> =>
 
 /** Agent programs without an adapter here, and conventions that several of them share. */
 const otherAgentVariables: readonly string[] = [
-  'OPENCODE',
   'COPILOT_AGENT',
   'COPILOT_CLI',
   'CURSOR_AGENT',
@@ -50,10 +50,14 @@ export const sessionIn = (env: Environment): string | undefined =>
     .map(({ variables: { session } }) => session && env[session]?.trim())
     .find((id) => id !== undefined && id !== '');
 
-/** The id of an MCP call as the host also gives it to the hook before the tool. */
+/** The id of an MCP call, in its `_meta` or its arguments, as the host also gives it to the hook before the tool. */
 export function callIdIn(meta: object | undefined): string | undefined {
-  const id = Object.entries(meta ?? {}).find(([key]) =>
-    hosts.some(({ callIdKey }) => callIdKey === key),
-  )?.[1];
+  const id = Object.entries(meta ?? {}).find(([key]) => isCallIdKey(key))?.[1];
   return typeof id === 'string' ? id : undefined;
 }
+
+/** The arguments as the model gave them. */
+export const withoutCallId = <T extends object>(given: T | undefined): Partial<T> | undefined =>
+  given && (Object.fromEntries(Object.entries(given).filter(([key]) => !isCallIdKey(key))) as Partial<T>);
+
+const isCallIdKey = (key: string): boolean => hosts.some(({ callIdKey }) => callIdKey === key);

@@ -63,11 +63,13 @@ export function createMcpServer(options: McpServerOptions): Server {
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (!tool) throw invalid(`There is no tool '${params.name.slice(0, 80)}'.`);
-    const checked = checkArguments(tool, params.arguments);
+    const { callIdIn, withoutCallId } = await loadHosts();
+    const call = callIdIn(params._meta) ?? callIdIn(params.arguments);
+    const checked = checkArguments(tool, withoutCallId(params.arguments));
     if ('refused' in checked) return resultOf({ refused: refusalText(checked.refused, toolVoice()) });
     const answer = await guarded(async () => {
       const { callTool } = await loadCalls();
-      return await callTool(tool.name, checked.given, await options.runtime(), await callerIn(context));
+      return await callTool(tool.name, checked.given, await options.runtime(), await callerIn(context, call));
     });
     return resultOf(answer);
   });
@@ -100,10 +102,9 @@ export function createMcpServer(options: McpServerOptions): Server {
   });
   return server;
 
-  async function callerIn({ mcpReq }: ServerContext): Promise<Caller> {
+  async function callerIn({ mcpReq }: ServerContext, call: string | undefined): Promise<Caller> {
     const host = nameIn(mcpReq.envelope) ?? server.getClientVersion()?.name ?? options.host;
-    const { callIdIn } = await loadHosts();
-    const seen = await options.caller?.(callIdIn(mcpReq._meta));
+    const seen = await options.caller?.(call);
     return {
       who: seen ?? { session: options.session, ...(host === undefined ? {} : { host }) },
       options: { waitMs: options.waitMs, ...progressFor(mcpReq) },

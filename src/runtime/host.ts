@@ -93,6 +93,8 @@ export interface HookOutput {
   stop?: string;
   /** wake: starts a turn with this text. */
   wake?: string;
+  /** stop: the run waits for this, and the host performs it. */
+  reset?: 'clear' | 'compact';
 }
 
 export interface Rendered {
@@ -111,6 +113,8 @@ export interface Spending {
   turns: number;
   tokens: number;
   activeMs: number;
+  /** US dollars. Absent: the host's transcript has none. */
+  cost?: number;
 }
 
 export interface Compaction {
@@ -179,9 +183,14 @@ export interface Host {
    * `none`: the host reports no compaction at all.
    */
   compaction: 'exact' | 'hint' | 'none';
+  /** The host's plugin clears and compacts the session where a run asks for it; elsewhere a person does. */
+  resets?: true;
   /** How a prompt begins that is a command of Stepfast; its name and words follow. */
   commands: RegExp;
-  /** The key in the `_meta` of an MCP call with the id that the hook before the tool received for the same call. */
+  /**
+   * The key in the `_meta` of an MCP call, or in its arguments where the host's plugin adds it there, with the id that
+   * the hook before the tool received for the same call.
+   */
   callIdKey?: string;
   /** undefined for a payload of another host, and for an event that does not concern Stepfast: both are ignored. */
   parse(event: string, payload: unknown, env: Environment): HookInput | undefined;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
 import { codex } from '../../src/hosts/codex/index.ts';
 import { gemini } from '../../src/hosts/gemini/index.ts';
+import { openCode } from '../../src/hosts/opencode/index.ts';
 import type { HookInput, HookOutput, Host } from '../../src/runtime/index.ts';
 import { type TinyPayload, tinyHost } from './tiny-host.ts';
 
@@ -122,6 +123,44 @@ const codexDialect: HostDialect = {
     };
   },
   output: (stdout) => claude.output(stdout),
+};
+
+const openCodeEvents: Readonly<Record<HookInput['kind'], string>> = {
+  session_start: 'session.start',
+  session_end: 'session.end',
+  prompt: 'chat.message',
+  before_tool: 'tool.before',
+  after_tool: 'tool.after',
+  before_compact: 'session.compacting',
+  stop: 'session.idle',
+  subagent_start: 'subagent.start',
+  subagent_stop: 'subagent.idle',
+  wake: 'session.idle',
+};
+
+const openCodeNames = { read: 'read', write: 'write', shell: 'bash', agent: 'task' } as const;
+
+/** As its plugin writes them. */
+const openCodeDialect: HostDialect = {
+  host: openCode,
+  names: { edit: 'edit', status: 'stepfast_workflow_status', command: '/stepfast ' },
+  payload(input) {
+    const { payload } = claude.payload(input);
+    const { kind, tool } = input;
+    const event = openCodeEvents[kind];
+    const { path, command, prompt, agent, at, answer } = tool ?? {};
+    const used = tool && {
+      tool_name:
+        tool.kind === 'stepfast' || tool.kind === 'other' || tool.kind === 'schedule'
+          ? tool.name
+          : openCodeNames[tool.kind],
+      tool_input: { filePath: path, command, subagent_type: agent, prompt, at },
+      tool_response: answer ? JSON.stringify(answer) : undefined,
+      tool_metadata: { truncated: tool.whole === false },
+    };
+    return { event, payload: { ...payload, host: 'opencode', hook_event_name: event, ...used } };
+  },
+  output: (stdout) => (stdout === '' ? {} : JSON.parse(stdout)),
 };
 
 const tinyEvents: Readonly<Partial<Record<HookInput['kind'], string>>> = {
@@ -250,4 +289,10 @@ const geminiDialect: HostDialect = {
   },
 };
 
-export const hostDialects: readonly HostDialect[] = [claude, codexDialect, geminiDialect, tiny];
+export const hostDialects: readonly HostDialect[] = [
+  claude,
+  codexDialect,
+  openCodeDialect,
+  geminiDialect,
+  tiny,
+];

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { type Check, type Environment, type FoundHost, openRuntime } from '../../runtime/index.ts';
+import { startModel, type ToolCall } from '../live-model.ts';
 import { capabilities } from './capabilities.ts';
-import { startModel, type ToolCall } from './live-model.ts';
 import { type Fired, firedIn, type LiveHook, probed } from './live-probe.ts';
 import { environmentFor, runSession } from './live-session.ts';
 

@@ -47,7 +47,7 @@ export interface ModelRequest {
 }
 
 const summariserOpening = 'CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.';
-const summariserSystem = /tasked with summarizing conversations/;
+const summariserSystem = /tasked with summarizing conversations|You are a context summarization agent/;
 
 export function readRequest(
   n: number,

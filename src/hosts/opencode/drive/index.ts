@@ -1,0 +1,1 @@
+export { openCodeDriver } from './driver.ts';
