@@ -7,6 +7,7 @@ import { referencePage } from '../src/cli/reference.ts';
 import { run } from '../src/cli/run.ts';
 import { loadWorkflowTemplate, workflowJsonSchema } from '../src/definition/index.ts';
 import { pluginHooks } from '../src/hosts/claude-code/index.ts';
+import { pluginHooks as copilotHooks, pluginManifest } from '../src/hosts/copilot/index.ts';
 import { extensionFolder, extensionHooks, extensionManifest } from '../src/hosts/gemini/index.ts';
 import { createGraph } from '../src/runtime/index.ts';
 import { stateJsonSchema } from '../src/store/state-schema.ts';
@@ -45,6 +46,8 @@ const generated: Record<string, () => string | Promise<string>> = {
   [`${extensionFolder}/gemini-extension.json`]: () =>
     `${JSON.stringify(extensionManifest(version), null, 2)}\n`,
   [`${extensionFolder}/hooks/hooks.json`]: () => `${JSON.stringify(extensionHooks(), null, 2)}\n`,
+  'copilot/hooks.json': () => `${JSON.stringify(copilotHooks(), null, 2)}\n`,
+  'copilot/plugin.json': () => `${JSON.stringify(pluginManifest(version), null, 2)}\n`,
   'docs/example.svg': () => drawSvg(createGraph(loadWorkflowTemplate('docs/example.yaml'))),
   'docs/validate.md': validationPage,
   'docs/cli.md': referencePage,

@@ -62,7 +62,7 @@ export async function stopWithCheck(event: HookEvent, view: Loaded): Promise<Hoo
     if (position.checked) await checkAgain(event, view, position);
     return stillRed(event, view, position);
   }
-  const output = input.lastMessage ?? '';
+  const output = input.lastMessage ?? lastMessageIn(event) ?? '';
   const { openHookRuntime } = await import('./with-files.ts');
   const runtime = openHookRuntime(context);
   const request = { type: 'check', at: position.at, output, stay: endsInQuestion(output) } as const;
@@ -216,6 +216,12 @@ async function didAct({ host, input }: HookEvent): Promise<boolean> {
     return acted !== undefined;
   }, transcriptMs);
   return acted ?? true;
+}
+
+/** Where the event does not have it. Written by now: the turn's tools were found. */
+function lastMessageIn({ host, input: { transcript, id } }: HookEvent): string | undefined {
+  const text = transcript === undefined ? undefined : endOf(transcript);
+  return text === undefined || id === undefined ? undefined : host.lastMessage?.(text, id);
 }
 
 /** Markup may follow the question mark. */

@@ -7,6 +7,7 @@ import { positionOf } from './compile-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { prepareBriefing } from './prepared-briefing.ts';
 import { endOf } from './session-files.ts';
+import { watchTools } from './session-record.ts';
 
 const maxCharacters = 8000;
 const maxPaths = 40;
@@ -17,7 +18,7 @@ const maxCommands = 10;
  * delivers it if no session start follows. There is nothing to save, since every transition is written at once.
  */
 export async function beforeCompact(event: HookEvent): Promise<HookOutput> {
-  const { context, record, key, input, session } = event;
+  const { host, context, record, key, input, session } = event;
   const adopted = await rescan(
     { engine: context.engine, project: context.project, clock: context.now },
     { actor: { kind: 'engine' } },
@@ -44,6 +45,8 @@ export async function beforeCompact(event: HookEvent): Promise<HookOutput> {
     ...(at === undefined ? {} : { at }),
     ...(prepared ? { prepared } : {}),
   });
+  // Where no session start follows, the next tool delivers it.
+  if (host.compaction === 'hint') watchTools(context.project, key);
   // The reset itself may be what the run waits for: the text is about what comes after it.
   const reset = binding && resetOf(view.state, binding, 'compact', context.nowOf(view.run));
   const after = {

@@ -23,7 +23,7 @@ import { keepServerRuns } from './last-known-run.ts';
 import { withPressure } from './pressure-notice.ts';
 import { serverAnswered } from './server-outage.ts';
 import { openSessionRecord } from './session-record.ts';
-import { reportMissedReset, startSession, userPrompt } from './session-start.ts';
+import { reportMissedReset, sourceOf, startSession, userPrompt } from './session-start.ts';
 import { subagentStart, subagentStop } from './subagents.ts';
 import { afterTool, beforeTool } from './tool-use.ts';
 import { typedCommand } from './typed-command.ts';
@@ -70,7 +70,7 @@ const withNotice = (output: HookOutput, notice: string | undefined): HookOutput 
   notice === undefined ? output : { ...output, say: [output.say, notice].filter(Boolean).join('\n') };
 
 const handlers: Record<HookKind, (event: HookEvent) => Promise<HookOutput>> = {
-  session_start: (event) => startSession(event, event.input.source),
+  session_start: async (event) => await startSession(event, await sourceOf(event)),
   session_end: async (event) => {
     await event.context.sessions.ended(event.key, { cleared: event.input.cleared ?? false });
     event.record.close();

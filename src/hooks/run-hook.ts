@@ -62,7 +62,9 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   requireOwnFolders(project, writtenFolders);
   const event = openEvent(host, input, environment, project);
   const { record } = event;
-  if (active && !record.first(input.kind, identityOf(host, input), environment.now())) return nothing;
+  const isCopy = (): boolean =>
+    !record.first(input.kind, identityOf(host, input), environment.now(), host.uniqueIds);
+  if (active && isCopy()) return nothing;
   // Not at a stop: a subagent in the background may start after the turn has ended.
   if (input.kind === 'prompt') record.subagentPrompts.drop();
   if (input.kind === 'prompt' || input.kind === 'stop') record.inTurn = input.kind === 'prompt';

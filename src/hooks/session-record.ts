@@ -50,8 +50,8 @@ export interface SessionRecord {
   /** undefined: no hook saw this session start. */
   readonly delivery: Delivery | undefined;
   setDelivery(delivery: Delivery): void;
-  /** Whether this is the first copy of the event; `id` distinguishes it from others of its kind. */
-  first(kind: HookKind, id: string, now: number): boolean;
+  /** Whether this is the first copy of the event; `id` distinguishes it from others of its kind, `unique` from all. */
+  first(kind: HookKind, id: string, now: number, unique?: boolean): boolean;
   readonly subagentPrompts: SubagentPrompts;
   /** Between a prompt and the end of its turn. */
   inTurn: boolean;
@@ -161,9 +161,9 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
 
   /**
    * Copies of an event start together, and a host waits for all of them before its next event of another kind. So a
-   * claim is valid for some seconds, or until the session claims another event.
+   * claim is valid for some seconds, or until the session claims another event, unless ids are unique.
    */
-  function first(kind: HookKind, id: string, now: number): boolean {
+  function first(kind: HookKind, id: string, now: number, unique = false): boolean {
     const name = short(id);
     const claims = names(folder).flatMap((file) => {
       const [, of, hash, count] = claim.exec(file) ?? [];
@@ -177,7 +177,7 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
     // The host does not wait for hooks that may wake the session: they say nothing about the order of events.
     const others = kind === 'wake' ? [] : claims.filter(({ of }) => of !== kind && of !== 'wake');
     const newest = Math.max(0, ...others.map(({ at }) => at));
-    if (mine && mine.at >= newest && now - mine.at < sameMs) return false;
+    if (mine && (unique || (mine.at >= newest && now - mine.at < sameMs))) return false;
     for (const { file, at } of claims) if (now - at > sameMs) unlinkQuietly(join(folder, file));
     try {
       mkdirSync(folder, { recursive: true });

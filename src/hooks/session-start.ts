@@ -7,6 +7,7 @@ import {
   findStateFiles,
   type HookInput,
   type HookOutput,
+  type Host,
   type LiveRun,
   liveRuns,
   rescan,
@@ -20,8 +21,12 @@ import type { HookEvent } from './hook-event.ts';
 import { offerRun } from './offer-run.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
 import { forgetPressure } from './pressure-notice.ts';
-import { removeStaleRecords, wasBriefed } from './session-record.ts';
+import { endOf } from './session-files.ts';
+import { type Delivery, removeStaleRecords, wasBriefed } from './session-record.ts';
 import { bind, runTypedCommand, typedCommand } from './typed-command.ts';
+import { waitUntil } from './wait-until.ts';
+
+const startMs = 3_000;
 
 /**
  * A session starts, or its context was reset: it gets the briefing of the run that it is bound to. Without a binding and
@@ -149,6 +154,7 @@ const summaryOf = ({ run, state }: Loaded): LiveRun => {
 /** A person wrote something: the first chance to repair a lost delivery, or a session start without a hook. */
 export async function userPrompt(event: HookEvent): Promise<HookOutput> {
   const { input, record, context, key, host } = event;
+  await waitUntil(() => !isStarting(event), startMs);
   const typed = typedCommand(host, input.prompt);
   const answered = typed && (await runTypedCommand(event, typed));
   if (answered) return answered;
@@ -189,12 +195,44 @@ async function startUnseen(event: HookEvent): Promise<HookOutput> {
 export async function catchUp(event: HookEvent): Promise<HookOutput> {
   const { host, input, record } = event;
   const { delivery } = record;
-  const compacted = delivery?.source === 'compact' && delivery.text === undefined && !delivery.proven;
-  if (compacted && host.compaction === 'hint' && !input.agent) {
-    const output = await startSession(event, 'compact');
+  if (isDue(delivery) && host.compaction === 'hint' && !input.agent) {
+    const state = compactionState(event);
+    if (state === 'running') return {};
+    const output = state === 'failed' ? {} : await startSession(event, 'compact');
     if (output.context !== undefined) return output;
   }
   return await repair(event);
+}
+
+/** A compaction began, and nothing was injected since. */
+const isDue = (delivery: Delivery | undefined): boolean =>
+  delivery?.source === 'compact' && delivery.text === undefined && !delivery.proven;
+
+/** What a session start that still runs injects is in the same request. */
+function isStarting({ host, input }: HookEvent): boolean {
+  if (!host.isStarting || input.transcript === undefined) return false;
+  const end = endOf(input.transcript);
+  return end !== undefined && host.isStarting(end);
+}
+
+function compactionState({ host, input }: HookEvent): ReturnType<NonNullable<Host['compactionState']>> {
+  const end = input.transcript === undefined ? undefined : endOf(input.transcript);
+  return end === undefined ? undefined : host.compactionState?.(end);
+}
+
+/** What a session start means where the host does not tell: that of a session that was compacted or cleared. */
+export async function sourceOf(event: HookEvent): Promise<Source | undefined> {
+  const { host, input, record, context, key } = event;
+  const { source } = input;
+  if (source === 'resume' && host.compaction === 'hint' && isDue(record.delivery))
+    return compactionState(event) === 'failed' ? source : 'compact';
+  if (source !== 'startup' || context.pid === undefined) return source;
+  const left = await context.bindings.list();
+  const replaced = left.some(
+    ({ host: name, cleared, pid, agent }) =>
+      name === key.host && cleared && pid === context.pid && agent === undefined,
+  );
+  return replaced ? 'clear' : source;
 }
 
 /** A session of this host was cleared, and no session replaced it so far. */

@@ -1,12 +1,14 @@
 import type { Environment, Host, HostSetup } from '../runtime/index.ts';
+import { callIdOfSession } from './call-id.ts';
 import { createCheckTool } from './check-tool.ts';
 import { claudeCode } from './claude-code/index.ts';
 import { codex } from './codex/index.ts';
+import { copilot } from './copilot/index.ts';
 import { gemini } from './gemini/index.ts';
 import { openCode } from './opencode/index.ts';
 
 /** Every host that Stepfast supports. The only registry: a new host is a folder and an entry here. */
-export const hosts: readonly Host[] = [claudeCode, codex, openCode, gemini];
+export const hosts: readonly Host[] = [claudeCode, codex, openCode, copilot, gemini];
 
 /** For names of tools in workflows. */
 export const checkTool = createCheckTool(hosts.flatMap(({ tools }) => tools ?? []));
@@ -19,13 +21,7 @@ export const loadHostSetups = async (): Promise<HostSetup[]> =>
   await Promise.all(hosts.flatMap(({ setup }) => setup?.() ?? []));
 
 /** Agent programs without an adapter here, and conventions that several of them share. */
-const otherAgentVariables: readonly string[] = [
-  'COPILOT_AGENT',
-  'COPILOT_CLI',
-  'CURSOR_AGENT',
-  'AGENT',
-  'AI_AGENT',
-];
+const otherAgentVariables: readonly string[] = ['COPILOT_AGENT', 'CURSOR_AGENT', 'AGENT', 'AI_AGENT'];
 
 /** A command that has one of these variables may have been started by an agent. */
 export const agentVariables: readonly string[] = [
@@ -61,3 +57,12 @@ export const withoutCallId = <T extends object>(given: T | undefined): Partial<T
   given && (Object.fromEntries(Object.entries(given).filter(([key]) => !isCallIdKey(key))) as Partial<T>);
 
 const isCallIdKey = (key: string): boolean => hosts.some(({ callIdKey }) => callIdKey === key);
+
+/** The same for a host that gives a call no id: its server is started for one session, and knows it. */
+export function sessionCallIdIn(env: Environment): string | undefined {
+  const ids = hosts.flatMap(({ name, callIdKey, variables: { session } }) => {
+    const id = callIdKey === undefined && session !== undefined ? env[session]?.trim() : undefined;
+    return id ? callIdOfSession(name, id) : [];
+  });
+  return ids[0];
+}

@@ -13,7 +13,10 @@ export interface LiveModel {
   close(): void;
 }
 
-export async function startModel(calls: readonly ToolCall[]): Promise<LiveModel> {
+/** Whether a request is of the session itself, and not of a subagent, the summarizer or a side question of the host. */
+export type IsMain = (request: IncomingMessage, body: string) => boolean;
+
+export async function startModel(calls: readonly ToolCall[], isMain: IsMain): Promise<LiveModel> {
   const left = [...calls];
   const requests: string[] = [];
   const server = createServer(async (request, response) => {
@@ -35,12 +38,6 @@ export async function startModel(calls: readonly ToolCall[]): Promise<LiveModel>
       server.close();
     },
   };
-}
-
-/** Not from a subagent, the summarizer or a side question of the host. */
-function isMain({ headers }: IncomingMessage, body: string): boolean {
-  if (headers['x-claude-code-agent-id'] !== undefined) return false;
-  return /"tools":\[\{/.test(body) && !body.includes('CRITICAL: Respond with TEXT ONLY');
 }
 
 function answer(response: ServerResponse, n: number, call: ToolCall | undefined): void {

@@ -13,6 +13,7 @@ export interface Exit {
 export interface HostProcess {
   pid: number;
   write(message: object): void;
+  closeInput(): void;
   onLine(listener: (line: string) => void): void;
   /** The end of what it wrote to its standard error. */
   stderr(): string;
@@ -39,12 +40,23 @@ export interface HostCommand {
   cwd: string;
 }
 
+/** Its path. Throws `host_missing` if it is not installed. */
+export function requireProgram({
+  program,
+  title,
+  env,
+}: Pick<HostCommand, 'program' | 'title' | 'env'>): string {
+  const found = onPath(program, env);
+  if (found === undefined) throw missing(title, `There is no '${program}' on the PATH.`);
+  return found;
+}
+
+const missing = (title: string, problem: string): StepfastError =>
+  new StepfastError('host_missing', `${problem} Install ${title}, or add it to the PATH.`);
+
 /** Throws `host_missing` if it cannot be started. */
 export async function startHost({ program, title, args, env, cwd }: HostCommand): Promise<HostProcess> {
-  const missing = (problem: string): StepfastError =>
-    new StepfastError('host_missing', `${problem} Install ${title}, or add it to the PATH.`);
-  const found = onPath(program, env);
-  if (found === undefined) throw missing(`There is no '${program}' on the PATH.`);
+  const found = requireProgram({ program, title, env });
   const host = spawn(found, [...args], {
     cwd,
     env: { ...env },
@@ -71,7 +83,7 @@ export async function startHost({ program, title, args, env, cwd }: HostCommand)
   });
   const pid = await new Promise<number>((resolve, reject) => {
     host.once('spawn', () => resolve(host.pid ?? 0));
-    host.once('error', (error) => reject(missing(`'${found}' cannot be started: ${error.message}`)));
+    host.once('error', (error) => reject(missing(title, `'${found}' cannot be started: ${error.message}`)));
   });
   closed.then(async () => {
     await Promise.race([exited, delay(closedMs)]);
@@ -80,6 +92,7 @@ export async function startHost({ program, title, args, env, cwd }: HostCommand)
   return {
     pid,
     write: (message) => void host.stdin.write(`${JSON.stringify(message)}\n`),
+    closeInput: () => void host.stdin.end(),
     onLine: (listener) => void lines.on('line', listener),
     stderr: () => stderr,
     finished,

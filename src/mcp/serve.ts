@@ -69,9 +69,13 @@ type CallerOf = NonNullable<McpServerOptions['caller']>;
 function createCallerOf({ env, home }: Pick<ServeOptions, 'env' | 'home'>): CallerOf {
   let last: Awaited<ReturnType<CallerOf>>;
   return async (call) => {
-    const [{ createPendingCalls: createCallers, sessionFileVariable, sessionName }, { stateDirectory }] =
-      await Promise.all([loadRuntime(), import('../workspace/index.ts')]);
-    const key = call === undefined ? undefined : createCallers(stateDirectory({ env, home })).take(call);
+    const [
+      { createPendingCalls: createCallers, sessionFileVariable, sessionName },
+      { stateDirectory },
+      { sessionCallIdIn },
+    ] = await Promise.all([loadRuntime(), import('../workspace/index.ts'), loadHosts()]);
+    const id = call ?? sessionCallIdIn(env);
+    const key = id === undefined ? undefined : createCallers(stateDirectory({ env, home })).take(id);
     if (!key) {
       last ??= drivenSession(env[sessionFileVariable]);
       return last;

@@ -192,6 +192,8 @@ export interface Host {
    * the hook before the tool received for the same call.
    */
   callIdKey?: string;
+  /** An id of an event is never used again: what has the same one is a copy, however late it starts. */
+  uniqueIds?: true;
   /** undefined for a payload of another host, and for an event that does not concern Stepfast: both are ignored. */
   parse(event: string, payload: unknown, env: Environment): HookInput | undefined;
   render(input: HookInput, output: HookOutput): Rendered;
@@ -199,10 +201,19 @@ export interface Host {
   stopsIn?(transcript: string, turn: string): number | undefined;
   /** Whether a person typed this prompt, as far as the host shows it. Absent: it never counts as typed. */
   typed?(input: HookInput, env: Environment, home: string): boolean;
+  /** Whether hooks of a session start still run, on a host that starts those of the first prompt beside them. */
+  isStarting?(transcript: string): boolean;
+  /** The agent's last message in a turn, where the event of the stop does not have it. */
+  lastMessage?(transcript: string, turn: string): string | undefined;
   /** Whether the turn used a tool that is no plain read; undefined where the transcript does not show it, or not yet. */
   acted?(transcript: string, turn: string, lastMessage: string | undefined): boolean | undefined;
   /** Looks for injected text after the last reset in the end of a transcript. Absent: there is no transcript to read. */
   arrival?(transcript: string, injected: { id: string; text: string }): Arrival;
+  /**
+   * How the last compaction in the end of a transcript stands, where the host writes it there and `compaction` is `hint`.
+   * `running`: what is injected now may be lost with it. `failed`: the context was not replaced.
+   */
+  compactionState?(transcript: string): 'running' | 'done' | 'failed' | undefined;
   /** The last compaction in the end of a transcript. */
   lastCompaction?(transcript: string): Compaction | undefined;
   /** What the session and its subagents have spent since a time. Absent: budgets of turns and tokens do not count. */
@@ -238,6 +249,7 @@ export function markedHost(
 ): 'cursor' | 'codex' | 'gemini' | 'copilot' | undefined {
   if (payload.cursor_version !== undefined) return 'cursor';
   if (payload.turn_id !== undefined || isRollout(payload.transcript_path)) return 'codex';
+  if (typeof payload.sessionId === 'string' && typeof payload.timestamp === 'number') return 'copilot';
   if (typeof payload.timestamp !== 'string' || !isoTime.test(payload.timestamp)) return undefined;
   return env.GEMINI_PROJECT_DIR !== undefined || isChat(payload.transcript_path) ? 'gemini' : 'copilot';
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { callIdOfSession } from '../../src/hosts/call-id.ts';
 import { claudeCode } from '../../src/hosts/claude-code/index.ts';
 import { codex } from '../../src/hosts/codex/index.ts';
+import { copilot } from '../../src/hosts/copilot/index.ts';
 import { gemini } from '../../src/hosts/gemini/index.ts';
 import { openCode } from '../../src/hosts/opencode/index.ts';
 import type { HookInput, HookOutput, Host } from '../../src/runtime/index.ts';
@@ -16,6 +18,10 @@ export interface HostDialect {
   output(stdout: string): HookOutput;
   /** It has no subagents with events of their own, and its calls have no ids. */
   isPlain?: true;
+  /** What it shows to the person, on hosts where that is not part of `stdout`. */
+  shown?(answer: { stderr: string; exitCode: number }): string | undefined;
+  /** The id of a call of Stepfast's own tool, on hosts that give it none. */
+  callId?(session: string): string;
 }
 
 const claudeEvents: Readonly<Record<HookInput['kind'], string>> = {
@@ -163,6 +169,80 @@ const openCodeDialect: HostDialect = {
   output: (stdout) => (stdout === '' ? {} : JSON.parse(stdout)),
 };
 
+const copilotEvents: Readonly<Record<HookInput['kind'], string>> = {
+  session_start: 'sessionStart',
+  session_end: 'sessionEnd',
+  prompt: 'userPromptSubmitted',
+  before_tool: 'preToolUse',
+  after_tool: 'postToolUse',
+  before_compact: 'preCompact',
+  stop: 'agentStop',
+  subagent_start: 'subagentStart',
+  subagent_stop: 'subagentStop',
+  wake: 'agentStop',
+};
+
+const copilotTools = {
+  read: 'view',
+  write: 'create',
+  shell: 'bash',
+  agent: 'task',
+  schedule: 'later',
+} as const;
+
+let copilotTime = 1_794_954_117_233;
+
+const copilotDialect: HostDialect = {
+  host: copilot,
+  names: {
+    edit: 'edit',
+    status: 'stepfast-workflow_status',
+    command: '/stepfast ',
+    project: 'COPILOT_PROJECT_DIR',
+  },
+  payload({ kind, session, cwd, agent, id, prompt, source, cleared, tool, stopActive, trigger }) {
+    const isAgents = kind === 'subagent_start' || kind === 'subagent_stop';
+    const { path, command, at, answer } = tool ?? {};
+    const isRead = tool?.kind === 'read' && tool.whole !== false;
+    const text = answer
+      ? JSON.stringify(answer)
+      : isRead
+        ? readFileSync(resolve(cwd, path ?? ''), 'utf8')
+        : undefined;
+    const payload = {
+      // Events in a subagent name it as the session.
+      sessionId: agent && !isAgents ? agent.id : session,
+      timestamp: id !== undefined && Number.isFinite(Number(id)) ? Number(id) : ++copilotTime,
+      cwd,
+      ...(agent ? { agentId: agent.id, agentType: agent.type, parentAgentId: session } : {}),
+      prompt,
+      source: source === 'resume' ? 'resume' : 'new',
+      reason: cleared ? 'user_exit' : 'complete',
+      trigger,
+      stop_hook_active: stopActive,
+      ...(tool && {
+        toolName: tool.kind === 'stepfast' || tool.kind === 'other' ? tool.name : copilotTools[tool.kind],
+        toolArgs: { path, command, at, agent_type: tool.agent, prompt: tool.prompt },
+        ...(text === undefined ? {} : { toolResult: { resultType: 'success', textResultForLlm: text } }),
+      }),
+    };
+    return { event: copilotEvents[kind], payload };
+  },
+  output(stdout) {
+    if (stdout === '') return {};
+    const answer = JSON.parse(stdout);
+    const { additionalContext: context } = answer;
+    if (context?.startsWith('For the user: ')) return { say: context };
+    return {
+      ...(context === undefined ? {} : { context }),
+      ...(answer.permissionDecision === 'deny' ? { deny: answer.permissionDecisionReason } : {}),
+      ...(answer.decision === 'block' ? { block: answer.reason } : {}),
+    };
+  },
+  shown: ({ stderr, exitCode }) => (exitCode === 2 ? stderr : undefined),
+  callId: (session) => callIdOfSession('copilot', session),
+};
+
 const tinyEvents: Readonly<Partial<Record<HookInput['kind'], string>>> = {
   session_start: 'hello',
   session_end: 'bye',
@@ -293,6 +373,7 @@ export const hostDialects: readonly HostDialect[] = [
   claude,
   codexDialect,
   openCodeDialect,
+  copilotDialect,
   geminiDialect,
   tiny,
 ];

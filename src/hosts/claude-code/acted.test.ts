@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { acted, onlyReads } from './acted.ts';
+import { onlyReads } from '../shell-reads.ts';
+import { acted } from './acted.ts';
 
 const line = (record: object): string => JSON.stringify(record);
 const user = (promptId: string) => line({ type: 'user', promptId, message: { content: 'x' } });

@@ -1,4 +1,5 @@
 import { isPayload, type Payload, partIn, textIn } from '../payload.ts';
+import { onlyReads } from '../shell-reads.ts';
 import { parseRecord } from '../transcript-record.ts';
 import { stepfastTool } from './tool-use.ts';
 
@@ -44,22 +45,4 @@ function acts(call: Payload): boolean {
   const name = textIn(call, 'name') ?? '';
   if (name === 'Bash') return !onlyReads(textIn(partIn(call, 'input'), 'command') ?? '');
   return !reads.has(name) && !stepfastTool.test(name);
-}
-
-const readCommands = new Set(
-  'cat head tail ls pwd wc grep egrep rg which file stat du df date tree nl cut sort uniq cd true'.split(' '),
-);
-const readSubcommands = /^git (?:-C \S+ )?(?:status|log|diff|show|blame|ls-files|rev-parse|describe)\b/;
-
-/** A shell command that plainly only reads. Where it is not plain, it counts as an act. */
-export function onlyReads(command: string): boolean {
-  const plain = command.replaceAll(/\d?>(?:&\d|\s*\/dev\/null)/g, '');
-  if (/[<>`]|\$\(/.test(plain)) return false;
-  const parts = plain.split(/&&|\|\||[;|\n]/).map((part) => part.trim());
-  return parts.every((part) => {
-    const [word = ''] = part.split(/\s+/);
-    if (part === '' || readCommands.has(word) || readSubcommands.test(part))
-      return !/\s--output\b/.test(part);
-    return /^sed -n [^;]*p\b/.test(part) && !/\s-i\b|\bw\s/.test(part);
-  });
 }

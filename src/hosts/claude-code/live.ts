@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { type Check, type Environment, type FoundHost, openRuntime } from '../../runtime/index.ts';
-import { startModel, type ToolCall } from '../live-model.ts';
+import { type IsMain, startModel, type ToolCall } from '../live-model.ts';
 import { capabilities } from './capabilities.ts';
 import { type Fired, firedIn, type LiveHook, probed } from './live-probe.ts';
 import { environmentFor, runSession } from './live-session.ts';
@@ -59,7 +59,7 @@ export async function tryLive(
     ];
     if (!found) return checks;
     const at = 'at' in reply ? reply.at : undefined;
-    const model = await startModel(callsFor(root, at));
+    const model = await startModel(callsFor(root, at), isMain);
     try {
       const prompts = ['Begin.', '/compact', 'Go on.'];
       const session = { program: found.program, home, cwd: root, plugin: copy, url: model.url, path };
@@ -80,6 +80,11 @@ export async function tryLive(
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+const isMain: IsMain = ({ headers }, body) =>
+  headers['x-claude-code-agent-id'] === undefined &&
+  /"tools":\[\{/.test(body) &&
+  !body.includes('CRITICAL: Respond with TEXT ONLY');
 
 /** One call for each tool that a hook is registered for. */
 const callsFor = (root: string, at: string | undefined): ToolCall[] => [

@@ -11,12 +11,18 @@ export interface Registration {
   wakes?: string;
 }
 
+/** Hooks of one event for some of its tools. */
+export interface HookGroup {
+  matcher?: string;
+  hooks: object[];
+}
+
 /** The entries of a host's hooks file, by event. */
 export function hooksFile(
   registrations: readonly Registration[],
   entryOf: (registration: Registration) => object,
-): { hooks: Record<string, object[]> } {
-  const hooks: Record<string, object[]> = {};
+): { hooks: Record<string, HookGroup[]> } {
+  const hooks: Record<string, HookGroup[]> = {};
   for (const registration of registrations) {
     const { event, matcher } = registration;
     hooks[event] ??= [];

@@ -45,10 +45,13 @@ export async function tryLive(
   for (const each of [join(home, 'tmp'), join(root, '.stepfast', 'workflows')])
     mkdirSync(each, { recursive: true });
   const note = join(root, 'note.md');
-  const model = await startModel([
-    { name: 'read', input: { filePath: note } },
-    { name: 'stepfast_workflow_status', input: {} },
-  ]);
+  const model = await startModel(
+    [
+      { name: 'read', input: { filePath: note } },
+      { name: 'stepfast_workflow_status', input: {} },
+    ],
+    (_, body) => /"tools":\[\{/.test(body),
+  );
   try {
     writeFileSync(join(root, '.stepfast', 'workflows', 'canary.yaml'), workflow);
     writeFileSync(note, 'A note.\n');

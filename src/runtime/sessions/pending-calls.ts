@@ -28,8 +28,8 @@ export function createPendingCalls(stateDirectory: string): PendingCalls {
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         sweep(folder, now);
-        // Exclusive: another copy of the hook writes the same.
-        writeFileSync(fileOf(call), JSON.stringify({ host, session, agent }), { flag: 'wx', mode: 0o600 });
+        // Another copy of the hook writes the same. Where a host gives calls no id, the last one counts.
+        writeFileSync(fileOf(call), JSON.stringify({ host, session, agent }), { mode: 0o600 });
       } catch {
         // The call then counts as one without a hook.
       }

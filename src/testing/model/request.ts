@@ -46,7 +46,11 @@ export interface ModelRequest {
   body: MessagesBody;
 }
 
-const summariserOpening = 'CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.';
+/** Of Claude Code and of Copilot CLI. */
+const summariserOpenings = [
+  'CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.',
+  'Please create a detailed summary of the conversation so far.',
+];
 const summariserSystem = /tasked with summarizing conversations|You are a context summarization agent/;
 
 export function readRequest(
@@ -56,8 +60,9 @@ export function readRequest(
 ): ModelRequest {
   const agent = headers['x-claude-code-agent-id'];
   const summarises =
-    blocksOf(lastUserMessage(body)).some(({ text }) => text?.startsWith(summariserOpening)) ||
-    summariserSystem.test(textOf(body.system));
+    blocksOf(lastUserMessage(body)).some(({ text }) =>
+      summariserOpenings.some((opening) => text?.startsWith(opening)),
+    ) || summariserSystem.test(textOf(body.system));
   const kind = summarises
     ? 'summariser'
     : agent !== undefined

@@ -1,0 +1,1 @@
+export { copilotDriver } from './driver.ts';

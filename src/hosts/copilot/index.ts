@@ -1,0 +1,2 @@
+export { copilot } from './copilot.ts';
+export { pluginHooks, pluginManifest } from './plugin-files.ts';
