@@ -1,12 +1,22 @@
 /** The pinned OpenCode with Stepfast's plugin and server, and a scripted model. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { hostBinary, versionOfHost } from '../../scripts/install-hosts.ts';
 import { packageRoot } from '../../src/cli/index.ts';
 import { canIsolate, isolate } from '../../src/testing/claude/network.ts';
+import { type MessageReply, type ReplyOptions, reply } from '../../src/testing/index.ts';
+import type { SessionHost } from './host-stage.ts';
 import { createLab, type Lab } from './lab.ts';
 
 export interface OpenCodeOptions {
@@ -200,3 +210,53 @@ const listening = (child: ChildProcess): Promise<string> =>
         if (url !== undefined) resolve(url);
       });
   });
+
+/** A turn that the plugin continues goes on. */
+async function settled(env: Record<string, string>, session: string): Promise<void> {
+  const file = join(env.XDG_STATE_HOME ?? '', 'stepfast', 'opencode', `${session}.jsonl`);
+  for (let left = 600; left > 0; left -= 1) {
+    const records: { type: string; then?: string }[] = (existsSync(file) ? readFileSync(file, 'utf8') : '')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const last = records.findLast(({ type }) => type === 'idle' || type === 'turn');
+    if (!last || last.then === 'nothing') return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${session} is not idle`);
+}
+
+const shell = (command: string, options?: ReplyOptions): MessageReply =>
+  reply.tool('bash', { command, description: 'Run it' }, options);
+
+const contextLimit = 60_000;
+const typed = '/stepfast ';
+
+export const openCodeHost: SessionHost = {
+  name: 'opencode',
+  program: 'opencode',
+  settings: {},
+  shell,
+  own: (tool, input) => reply.tool(`stepfast_${tool}`, input),
+  prepare: async (files) => await createOpenCodeLab(files, { installed: false, contextLimit }),
+  async open({ project, env }, resume) {
+    const server = await startServer(project.root, env);
+    const id = resume ?? (await server.newSession());
+    return {
+      id,
+      async send(text) {
+        if (text.startsWith(typed)) await server.command(id, text.slice(typed.length));
+        else await server.prompt(id, text);
+        await settled(env, id);
+      },
+      compact: async () => void (await server.compact(id)),
+      end: async () => await server.close(),
+    };
+  },
+  command: (words) => `${typed}${words}`,
+  read: (file, project) => reply.tool('read', { filePath: join(project, file) }),
+  write: (file, text, project) =>
+    reply.tool('write', { filePath: join(project, file), content: `${text}\n` }),
+  nearlyFull: { input_tokens: contextLimit - 1_000 },
+  afterCompaction: 'next request',
+};

@@ -9,6 +9,8 @@ export type TranscriptRecord = { at: number } & (
   | { type: 'session'; id: string }
   /** A prompt; one of the plugin's own continues the turn before it. */
   | { type: 'turn'; id: string; continues?: string }
+  /** What follows the end of a turn. */
+  | { type: 'idle'; turn: string; then: 'nothing' | 'continued' | 'reset' }
   | { type: 'tool'; turn: string; name: string }
   /** Injected text, found in the messages of a request. */
   | { type: 'sent'; text: string }

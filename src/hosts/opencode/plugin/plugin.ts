@@ -30,7 +30,14 @@ export const Stepfast = async ({ client, directory }: PluginInput): Promise<Part
   const sessions = new Map<string, PluginSession>();
   const inTui = !['run', 'serve', 'web', 'acp', 'github', 'pr'].includes(process.argv[2] ?? '');
   let current: PluginSession | undefined;
-  const turns = createTurns({ client, shim, inTui, baseOf, forget });
+  const turns = createTurns({
+    client,
+    shim,
+    inTui,
+    baseOf,
+    forget,
+    ended: ({ id }, turn, then) => transcripts.write(id, { type: 'idle', turn, then }),
+  });
 
   /** The parts of every payload. A subagent is part of the session that started it. */
   function baseOf(session: PluginSession): object {

@@ -23,10 +23,12 @@ interface TurnsOptions {
   inTui: boolean;
   baseOf(session: PluginSession): object;
   forget(session: PluginSession): void;
+  /** The end of a turn was handled. */
+  ended(session: PluginSession, turn: string, then: 'nothing' | 'continued' | 'reset'): void;
 }
 
 /** What happens at the end of a turn. */
-export function createTurns({ client, shim, inTui, baseOf, forget }: TurnsOptions): Turns {
+export function createTurns({ client, shim, inTui, baseOf, forget, ended }: TurnsOptions): Turns {
   const successors = new Set<string>();
 
   const say = (text: string | undefined): void => {
@@ -103,10 +105,12 @@ export function createTurns({ client, shim, inTui, baseOf, forget }: TurnsOption
       if (output.block !== undefined && session.held < maxHeld) {
         session.held += 1;
         say(output.say);
+        ended(session, turn.id, 'continued');
         return await prompt(session, output.block, turn.id);
       }
       const isReset = output.reset !== undefined && (await reset(session, output.reset).catch(() => false));
       if (!isReset) say(output.say);
+      ended(session, turn.id, isReset ? 'reset' : 'nothing');
     },
   };
 }

@@ -1,0 +1,5 @@
+import { useDrivenHost } from '../../kit/driven-host.ts';
+import { openCodeHost } from '../../kit/opencode.ts';
+
+useDrivenHost(openCodeHost);
+await import('../driver/worktree.test.ts');
