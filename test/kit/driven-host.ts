@@ -1,8 +1,8 @@
 /** The host that tests of the driver run: Claude Code, unless a test file names another before it imports them. */
-import { claudeDrivenHost } from './claude-driven.ts';
+import { claudeHost } from './claude-host.ts';
 import type { DrivenHost } from './host-stage.ts';
 
-let chosen: DrivenHost = claudeDrivenHost;
+let chosen: DrivenHost = claudeHost;
 
 export const drivenHost = (): DrivenHost => chosen;
 

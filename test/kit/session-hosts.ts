@@ -1,5 +1,7 @@
+import { claudeHost } from './claude-host.ts';
 import { codexHost } from './codex.ts';
 import type { SessionHost } from './host-stage.ts';
+import { openCodeHost } from './opencode.ts';
 
 /** The hosts that the suite of sessions runs in. */
-export const sessionHosts: readonly SessionHost[] = [codexHost];
+export const sessionHosts: readonly SessionHost[] = [claudeHost, codexHost, openCodeHost];

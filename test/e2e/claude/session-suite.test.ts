@@ -1,0 +1,4 @@
+import { claudeHost } from '../../kit/claude-host.ts';
+import { sessionSuite } from '../../kit/session-suite.ts';
+
+sessionSuite(claudeHost);
