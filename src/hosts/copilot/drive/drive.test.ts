@@ -71,6 +71,12 @@ test('a turn is read from its lines', () => {
   expect(reader).toMatchObject({ lastMessage: 'Done.', denials: ['bash'], ended: true, failure: undefined });
 });
 
+test('a turn that was cancelled is known by its record, with or without an end', () => {
+  const reader = createTurnReader();
+  for (const each of [line('abort', { reason: 'user_abort' }), line('result')]) reader.read(each);
+  expect(reader).toMatchObject({ aborted: true, ended: true });
+});
+
 test('what a hook denies is not a question to a person', () => {
   const reader = createTurnReader();
   reader.read(line('tool.execution_start', { toolCallId: 't', toolName: 'edit' }));

@@ -81,7 +81,7 @@ export async function openSession(options: DrivenOptions): Promise<DrivenSession
     reader: ReturnType<typeof createTurnReader>,
     died: TurnFailure | undefined,
   ): Promise<TurnEnd> => {
-    const interrupted = interrupting && !reader.ended;
+    const interrupted = interrupting && (reader.aborted || !reader.ended);
     const failure = interrupted ? undefined : (reader.failure ?? died);
     return {
       lastMessage: failure === undefined ? reader.lastMessage : '',

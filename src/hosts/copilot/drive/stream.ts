@@ -11,6 +11,8 @@ export interface TurnReader {
   readonly lastMessage: string;
   readonly denials: string[];
   readonly failure: TurnFailure | undefined;
+  /** It was cancelled; the host may report an end all the same. */
+  readonly aborted: boolean;
   /** The host has said how the turn ended. */
   readonly ended: boolean;
 }
@@ -21,7 +23,7 @@ export function createTurnReader(): TurnReader {
   let lastMessage = '';
   let failure: TurnFailure | undefined;
   let status: number | undefined;
-  let [ended, tooLong] = [false, false];
+  let [aborted, ended, tooLong] = [false, false, false];
 
   const events = (record: Payload): HostEvent[] => {
     const data = partIn(record, 'data');
@@ -58,6 +60,9 @@ export function createTurnReader(): TurnReader {
       case 'session.error':
         failure = failureOf(data, tooLong);
         return [];
+      case 'abort':
+        aborted = true;
+        return [];
       case 'result':
         ended = true;
         return [];
@@ -82,6 +87,9 @@ export function createTurnReader(): TurnReader {
     },
     get failure() {
       return failure;
+    },
+    get aborted() {
+      return aborted;
     },
     get ended() {
       return ended;
