@@ -58,6 +58,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const used =
     failed !== undefined ||
     results.length === 0 ||
+    // The others were not asked.
+    values.host !== undefined ||
     results.some((each) => 'used' in each.result && each.result.used && concerns(each));
   const staged = existsSync(dirname(pluginLink(context.state)));
   if (!used) unstage(context.state);
@@ -85,7 +87,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   const folder = tildePath(dirname(pluginLink(context.state)), io);
   const sure = results.filter(concerns).every(({ found }) => found);
-  const stays = sure ? 'used by other projects' : 'other projects may use it';
+  const stays =
+    values.host !== undefined
+      ? 'other hosts may use it'
+      : sure
+        ? 'used by other projects'
+        : 'other projects may use it';
   if (staged) line(io, used ? `kept ${folder}: ${stays}` : `removed ${folder}`);
   line(io, 'kept .stepfast/ with its workflows and runs');
   return code;
