@@ -1,5 +1,5 @@
 /** Writes the generated files; with `--check` it only reports whether they are up to date. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawSvg } from '../src/cli/graph/svg.ts';
 import { createIo } from '../src/cli/io.ts';
@@ -11,6 +11,7 @@ import { pluginHooks as copilotHooks, pluginManifest } from '../src/hosts/copilo
 import { extensionFolder, extensionHooks, extensionManifest } from '../src/hosts/gemini/index.ts';
 import { createGraph } from '../src/runtime/index.ts';
 import { stateJsonSchema } from '../src/store/state-schema.ts';
+import { hostsPage } from './hosts-page.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
 const check = process.argv.includes('--check');
@@ -51,6 +52,7 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/example.svg': () => drawSvg(createGraph(loadWorkflowTemplate('docs/example.yaml'))),
   'docs/validate.md': validationPage,
   'docs/cli.md': referencePage,
+  'docs/hosts.md': () => hostsPage(testsIn),
 };
 
 for (const [file, make] of Object.entries(generated)) {
@@ -62,6 +64,11 @@ for (const [file, make] of Object.entries(generated)) {
     console.error(`${file} is out of date: run npm run generate`);
     process.exitCode = 1;
   }
+}
+
+function testsIn(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.test.ts'));
+  return names.map((name) => `${folder}/${name}`);
 }
 
 async function validationPage(): Promise<string> {
