@@ -63,6 +63,7 @@ export const claudeHost: SessionHost = {
     return { project, model, env: { ...command.env, PATH: `${bin}:${command.env.PATH}` } };
   },
   open: openSession,
+  personFiles: ({ project }) => [join(project.root, '.claude', 'settings.json')],
   command: (words) => `/stepfast:${words}`,
   read: (file, project) => reply.tool('Read', { file_path: join(project, file) }),
   write: (file, text, project) =>

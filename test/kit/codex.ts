@@ -104,6 +104,7 @@ export const codexHost: SessionHost = {
   own: (tool, input) => reply.tool(`mcp__stepfast__${tool}`, input),
   prepare: createCodexLab,
   open: openSession,
+  personFiles: ({ env }) => [join(env.CODEX_HOME ?? '', 'config.toml')],
   command: (words) => `$stepfast ${words}`,
   read: (file) => shell(`cat ${file}`),
   write: (file, text) =>

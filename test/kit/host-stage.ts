@@ -39,6 +39,8 @@ export interface HostSession {
 export interface SessionHost extends DrivenHost {
   /** A new session, or one that is continued. */
   open(stage: HostStage, resume?: string): Promise<HostSession>;
+  /** Settings of the person that an installation may change. */
+  personFiles(stage: HostStage): string[];
   /** How a command of Stepfast is typed. */
   command(words: string): string;
   /** The model reads or writes a file; `project` is the folder that paths are relative to. */

@@ -253,6 +253,7 @@ export const openCodeHost: SessionHost = {
       end: async () => await server.close(),
     };
   },
+  personFiles: ({ project }) => [join(project.root, 'opencode.json')],
   command: (words) => `${typed}${words}`,
   read: (file, project) => reply.tool('read', { filePath: join(project, file) }),
   write: (file, text, project) =>

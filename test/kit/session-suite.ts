@@ -45,10 +45,12 @@ const files = {
 export function sessionSuite(host: SessionHost): void {
   let stage: HostStage;
   let sessions: HostSession[];
+  let before: (string | undefined)[];
 
   beforeEach(async () => {
     sessions = [];
     stage = await host.prepare({ ...host.settings, ...files });
+    before = host.personFiles(stage).map(read);
     const installed = await stepfastIn(stage, 'init', '--yes', '--host', host.name);
     expect(installed, installed.stderr).toMatchObject({ code: 0 });
     stage.project.trust('c');
@@ -268,14 +270,21 @@ export function sessionSuite(host: SessionHost): void {
     expect(await stateOf()).toMatchObject({ status: 'waiting' });
   });
 
-  it('uninstall leaves every byte as before', async () => {
+  it('uninstall leaves every byte as before, and the next session has nothing of Stepfast', async () => {
+    // What the person trusts is written, too.
+    stage.model.on(lastUser(/hello/), reply.text('Hello.'));
+    const session = await open();
+    await session.send('hello');
+    await session.end();
     const removed = await stepfastIn(stage, 'uninstall', '--yes', '--host', host.name);
     expect(removed, removed.stderr).toMatchObject({ code: 0 });
-    for (const [file, text] of Object.entries(host.settings))
-      expect(readFileSync(join(stage.project.root, file), 'utf8')).toBe(text);
-    stage.model.on(lastUser(/hello/), reply.text('Hello.'));
+    expect(host.personFiles(stage).map(read)).toEqual(before);
+    stage.model.on(lastUser(/and now/), reply.text('Hello.'));
     await stage.project.startRun('w');
-    await (await open()).send('hello');
+    await (await open()).send('and now?');
     expect(last()).not.toContain('Stepfast');
   });
 }
+
+const read = (file: string): string | undefined =>
+  existsSync(file) ? readFileSync(file, 'utf8') : undefined;

@@ -50,7 +50,7 @@ export function readResponsesRequest(n: number, raw: string, headers: IncomingHt
   return {
     n,
     at: Date.now(),
-    kind: kind !== 'turn' ? 'summariser' : isAgent ? 'subagent' : 'main',
+    kind: kind !== 'turn' ? 'summariser' : isAgent ? 'subagent' : given.tools?.length ? 'main' : 'small',
     session: String(headers['session-id'] ?? ''),
     ...(isAgent ? { agent } : {}),
     lastUser: lastUserText(body),
