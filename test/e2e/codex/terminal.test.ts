@@ -31,6 +31,19 @@ async function enter(text: string): Promise<void> {
   await terminal.press('Enter');
 }
 
+/** A dialog may be drawn before it listens. */
+async function pressUntil(key: string, seen: RegExp): Promise<void> {
+  for (let left = 20; left > 0; left -= 1) {
+    await terminal.press(key);
+    const isSeen = await terminal.waitFor(seen, 3_000).then(
+      () => true,
+      () => false,
+    );
+    if (isSeen) return;
+  }
+  await terminal.waitFor(seen, 1_000);
+}
+
 it('hooks are trusted once, a task is typed, and a check that ends in the background wakes the idle session', async () => {
   stage = await codexHost.prepare({ '.stepfast/workflows/w.yaml': workflow, 'total.txt': '41\n' });
   const { model, project, env } = stage;
@@ -64,9 +77,8 @@ it('hooks are trusted once, a task is typed, and a check that ends in the backgr
     rows: 40,
   });
   await terminal.waitFor(/Trust all and continue/);
-  await terminal.press('Down');
-  await terminal.press('Enter');
-  await terminal.waitFor(/OpenAI Codex/);
+  await pressUntil('Down', /› 2\. Trust all/);
+  await pressUntil('Enter', /OpenAI Codex/);
   await enter('$stepfast start w make it 42');
   await terminal.waitFor(/FIRST-DONE/);
   expect(contextOf(model.requestsOf('main')[0] ?? expect.unreachable())).toContain('INSTRUCTIONS-DO');
