@@ -44,7 +44,9 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
   const reader = createTurnReader(session);
   const path = `/session/${encodeURIComponent(session)}`;
   /** The host may report twice that it is idle after an abort: a turn ends only after it was busy. */
-  let turn: { denials: string[]; busy: boolean; over(failure?: TurnFailure): void } | undefined;
+  let turn:
+    | { denials: string[]; busy: boolean; failure?: TurnFailure; over(failure?: TurnFailure): void }
+    | undefined;
   let compacted = 0;
   let interrupted = false;
 
@@ -61,8 +63,9 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
   const onStatus = (status: Payload | undefined): void => {
     if (turn && status?.type === 'busy') turn.busy = true;
     if (status?.type !== 'retry' || (numberIn(status, 'attempt') ?? 0) < maxRetries) return;
-    const text = textIn(status, 'message') ?? '';
-    turn?.over({ kind: 'model_service', text });
+    if (!turn || turn.failure) return;
+    // The turn ends when the session is idle: it accepts the next prompt only then.
+    turn.failure = { kind: 'model_service', text: textIn(status, 'message') ?? '' };
     server.request('POST', `${path}/abort`).catch(() => {});
   };
 
@@ -73,7 +76,7 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
     if (properties?.sessionID !== session) return;
     if (event.type === 'session.compacted') compacted += 1;
     if (event.type === 'session.status') onStatus(partIn(properties, 'status'));
-    if (event.type === 'session.idle' && turn?.busy) turn.over();
+    if (event.type === 'session.idle' && turn?.busy) turn.over(turn.failure);
   });
   host.finished.then((exit) => turn?.over(failureOf(exit)));
 

@@ -20,6 +20,8 @@ export function createTurnReader(session: string): TurnReader {
   const usage = new Map<string, { tokens: number; cost: number }>();
   const texts = new Map<string, string>();
   const open = new Map<string, string>();
+  /** A call that was aborted may be reported as running once more. */
+  const closed = new Set<string>();
   let assistant: string | undefined;
   let failure: TurnFailure | undefined;
   let aborted = false;
@@ -65,18 +67,20 @@ export function createTurnReader(session: string): TurnReader {
   const readTool = (part: Payload): HostEvent[] => {
     const [id, name, state] = [textIn(part, 'callID'), textIn(part, 'tool'), partIn(part, 'state')];
     if (id === undefined || name === undefined) return [];
-    if (state?.status === 'running' && !open.has(id)) {
+    if (state?.status === 'running' && !open.has(id) && !closed.has(id)) {
       open.set(id, name);
       const detail = detailOf(partIn(state, 'input'));
       return [{ type: 'tool', id, name, open: true, ...(detail === undefined ? {} : { detail }) }];
     }
     const isOver = state?.status === 'completed' || state?.status === 'error';
+    if (isOver) closed.add(id);
     return isOver && open.delete(id) ? [{ type: 'tool', id, name, open: false }] : [];
   };
 
   const closeTools = (): HostEvent[] =>
     [...open].map(([id, name]) => {
       open.delete(id);
+      closed.add(id);
       return { type: 'tool', id, name, open: false };
     });
 
