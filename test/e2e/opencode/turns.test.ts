@@ -108,7 +108,7 @@ describe('typed in the session', () => {
     await server.prompt(session, 'go');
     await server.command(session, 'approve');
     const { state } = await lab.project.onlyRun();
-    expect((await state()).status).toBe('running');
+    expect((await state()).status).toBe('waiting');
   });
 });
 

@@ -1,10 +1,11 @@
+import { type RequestOptions, request } from 'node:http';
 import { StepfastError } from '../../../errors.ts';
 import { isPayload, type Payload } from '../../payload.ts';
 import type { HostProcess } from '../../process.ts';
 
 /** OpenCode's HTTP interface. */
 export interface Server {
-  /** undefined for an answer without a body. Throws if it is refused. */
+  /** May take as long as a turn. undefined for an answer without a body. Throws `host_failed` if it is refused. */
   request(method: string, path: string, body?: object): Promise<unknown>;
   /** Until the server ends. */
   listen(onEvent: (event: Payload) => void): Promise<void>;
@@ -21,12 +22,10 @@ export async function connect(host: HostProcess, password: string): Promise<Serv
   };
   return {
     async request(method, path, body) {
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const answer = await fetch(`${url}${path}`, { method, headers, ...sent });
-      const text = await answer.text();
-      if (!answer.ok)
-        throw new StepfastError('host_failed', `OpenCode answered ${answer.status}: ${text.slice(0, 500)}`);
-      return text === '' ? undefined : JSON.parse(text);
+      const { status, text } = await ask(`${url}${path}`, { method, headers }, body);
+      if (status >= 300)
+        throw new StepfastError('host_failed', `OpenCode answered ${status}: ${text.slice(0, 500)}`);
+      return text.trim() === '' ? undefined : JSON.parse(text);
     },
     async listen(onEvent) {
       const { body } = await fetch(`${url}/event`, { headers });
@@ -39,6 +38,26 @@ export async function connect(host: HostProcess, password: string): Promise<Serv
     },
   };
 }
+
+/** `fetch` gives up after five minutes, and a turn may take longer. */
+const ask = (
+  url: string,
+  options: RequestOptions,
+  body: object | undefined,
+): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const sent = request(url, options, async (answer) => {
+      try {
+        const chunks: Buffer[] = [];
+        for await (const chunk of answer) chunks.push(chunk);
+        resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
 
 async function addressOf(host: HostProcess): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();

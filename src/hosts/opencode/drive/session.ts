@@ -14,6 +14,7 @@ const denialMessage =
 /** The host retries for hours: the driver has waits of its own. */
 const maxRetries = 3;
 const interruptWaitMs = 10_000;
+const lastEventsMs = 10_000;
 
 export async function openSession(options: DrivenOptions): Promise<DrivenSession> {
   const agent = agentFor(options);
@@ -39,14 +40,30 @@ interface Drive {
   options: DrivenOptions;
 }
 
+interface Turn {
+  denials: string[];
+  /** Since it began. */
+  busy: boolean;
+  idle: boolean;
+  /** The request that began it has its answer. */
+  answered: boolean;
+  failure?: TurnFailure;
+  over(failure?: TurnFailure): void;
+}
+
+/**
+ * After an error or an abort the host reports twice that it is idle, and loses a prompt that comes in between. Its
+ * answer comes when it is done, but may be faster than the last events.
+ */
+function endIfDone({ busy, idle, answered, failure, over }: Turn): void {
+  if (answered && busy && idle) over(failure);
+}
+
 async function drive({ host, server, session, agent, options }: Drive): Promise<DrivenSession> {
   const { onEvent } = options;
   const reader = createTurnReader(session);
   const path = `/session/${encodeURIComponent(session)}`;
-  /** The host may report twice that it is idle after an abort: a turn ends only after it was busy. */
-  let turn:
-    | { denials: string[]; busy: boolean; failure?: TurnFailure; over(failure?: TurnFailure): void }
-    | undefined;
+  let turn: Turn | undefined;
   let compacted = 0;
   let interrupted = false;
 
@@ -61,10 +78,9 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
   };
 
   const onStatus = (status: Payload | undefined): void => {
-    if (turn && status?.type === 'busy') turn.busy = true;
+    if (turn && status?.type === 'busy') Object.assign(turn, { busy: true, idle: false });
     if (status?.type !== 'retry' || (numberIn(status, 'attempt') ?? 0) < maxRetries) return;
     if (!turn || turn.failure) return;
-    // The turn ends when the session is idle: it accepts the next prompt only then.
     turn.failure = { kind: 'model_service', text: textIn(status, 'message') ?? '' };
     server.request('POST', `${path}/abort`).catch(() => {});
   };
@@ -76,7 +92,9 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
     if (properties?.sessionID !== session) return;
     if (event.type === 'session.compacted') compacted += 1;
     if (event.type === 'session.status') onStatus(partIn(properties, 'status'));
-    if (event.type === 'session.idle' && turn?.busy) turn.over(turn.failure);
+    if (event.type !== 'session.idle' || !turn?.busy) return;
+    turn.idle = true;
+    endIfDone(turn);
   });
   host.finished.then((exit) => turn?.over(failureOf(exit)));
 
@@ -92,12 +110,15 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
     if (turn) throw new StepfastError('busy', 'The last prompt has no result yet. Wait for it.');
     const { promise, resolve } = Promise.withResolvers<TurnFailure | undefined>();
     const denials: string[] = [];
-    turn = { denials, busy: false, over: resolve };
+    const current: Turn = { denials, busy: false, idle: false, answered: false, over: resolve };
+    turn = current;
     interrupted = false;
     reader.begin();
+    let late: NodeJS.Timeout | undefined;
     if (host.isFinished()) resolve(failureOf(await host.finished));
-    else start().catch((error: unknown) => refused(error));
+    else start().then(answered, refused);
     const given = await promise;
+    clearTimeout(late);
     turn = undefined;
     const failure = given ?? (interrupted ? undefined : reader.failure());
     return {
@@ -108,8 +129,16 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
       ...(failure ? { failure } : {}),
     };
 
-    /** Such as a session that does not exist. */
-    function refused(error: unknown): void {
+    function answered(): void {
+      current.answered = true;
+      endIfDone(current);
+      late = setTimeout(() => resolve(current.failure), lastEventsMs);
+    }
+
+    /** Such as a session that does not exist, or the end of the host. */
+    async function refused(error: unknown): Promise<void> {
+      const isAnswer = error instanceof StepfastError;
+      if (!isAnswer) await Promise.race([host.finished, delay(lastEventsMs)]);
       if (host.isFinished()) return;
       const text = error instanceof Error ? error.message : String(error);
       resolve({ kind: 'exit', code: 1, signal: null, text });
@@ -132,7 +161,7 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
       await run(async () => {
         // The host accepts a prompt for any session.
         await server.request('GET', path);
-        await server.request('POST', `${path}/prompt_async`, prompt(text));
+        await server.request('POST', `${path}/message`, prompt(text));
       }),
     compact: async (instructions) => {
       const model = reader.model();
@@ -147,11 +176,12 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
     interrupt: async () => {
       if (host.isFinished() || !turn) return;
       interrupted = true;
-      const late = AbortSignal.timeout(interruptWaitMs);
-      const waited = new Promise<void>((resolve) => late.addEventListener('abort', () => resolve()));
-      await Promise.race([server.request('POST', `${path}/abort`).catch(() => {}), waited, host.finished]);
+      const aborted = server.request('POST', `${path}/abort`).catch(() => {});
+      await Promise.race([aborted, delay(interruptWaitMs), host.finished]);
     },
     end: async () => await host.end(0),
     exited: host.finished.then(() => {}),
   };
 }
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -22,6 +22,8 @@ export function createTurnReader(session: string): TurnReader {
   const open = new Map<string, string>();
   /** A call that was aborted may be reported as running once more. */
   const closed = new Set<string>();
+  /** Messages of earlier turns, which are reported again. */
+  let earlier = new Set<string>();
   let assistant: string | undefined;
   let failure: TurnFailure | undefined;
   let aborted = false;
@@ -40,7 +42,7 @@ export function createTurnReader(session: string): TurnReader {
       of(tokens, 'reasoning') +
       of(partIn(tokens, 'cache'), 'write');
     usage.set(id, { tokens: spent, cost: numberIn(info, 'cost') ?? 0 });
-    if (info.sessionID !== session || info.summary === true) return;
+    if (info.sessionID !== session || info.summary === true || earlier.has(id)) return;
     if (assistant !== id) texts.clear();
     assistant = id;
     const [providerID, modelID] = [textIn(info, 'providerID'), textIn(info, 'modelID')];
@@ -101,6 +103,7 @@ export function createTurnReader(session: string): TurnReader {
   return {
     read: (event) => [{ type: 'activity' }, ...read(event)],
     begin() {
+      earlier = new Set(usage.keys());
       failure = undefined;
       aborted = false;
       texts.clear();

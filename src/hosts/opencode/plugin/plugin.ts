@@ -182,7 +182,8 @@ export const Stepfast = async ({ client, directory }: PluginInput): Promise<Part
       session.trigger = part.auto === true ? 'auto' : 'manual';
     if (type === 'message.part.updated' && part?.type === 'text' && part.messageID === session.assistant)
       session.lastText = part.text ?? '';
-    if (type === 'session.error' && error?.name === 'MessageAbortedError') turns.aborted(session);
+    // By the person, or by the model service. Too long a context is compacted, and the turn goes on.
+    if (type === 'session.error' && error?.name !== 'ContextOverflowError') turns.aborted(session);
     if (type === 'session.status' && status?.type === 'busy') session.busy = true;
     if (type === 'session.idle') await turns.idle(session);
     if (type !== 'session.deleted') return;

@@ -10,7 +10,7 @@ const toastMs = 15_000;
 
 export interface Turns {
   idle(session: PluginSession): Promise<void>;
-  /** By the person: nothing starts another turn. */
+  /** Nothing starts another turn. */
   aborted(session: PluginSession): void;
   say(text: string | undefined): void;
   /** The plugin created this session in place of another. */
