@@ -8,7 +8,7 @@ import { hostNamed } from '../../../src/hosts/index.ts';
 import type { DrivenOptions, DrivenSession, HostDriver, HostEvent } from '../../../src/runtime/index.ts';
 import { contextOf, lastUser, reply, toolsOf } from '../../../src/testing/index.ts';
 import { drivenVariable, endProcesses, markedProcesses } from '../../../src/workspace/index.ts';
-import { type CopilotLab, call, createCopilotLab } from './copilot-lab.ts';
+import { type CopilotLab, call, createCopilotLab } from '../../kit/copilot.ts';
 
 const workflow = `name: w
 description: Plans

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Check } from '../../../src/runtime/index.ts';
 import { lastUser, reply } from '../../../src/testing/index.ts';
-import { type CopilotLab, createCopilotLab } from './copilot-lab.ts';
+import { type CopilotLab, createCopilotLab } from '../../kit/copilot.ts';
 
 const workflow = `name: w
 description: Plans

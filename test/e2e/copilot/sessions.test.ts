@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { contextOf, forgetsAll, lastUser, mainTurn, reply, summariser } from '../../../src/testing/index.ts';
-import { type CopilotLab, call, createCopilotLab, pluginWith } from './copilot-lab.ts';
+import { type CopilotLab, call, createCopilotLab, pluginWith } from '../../kit/copilot.ts';
 
 const workflow = `name: w
 description: Plans and builds

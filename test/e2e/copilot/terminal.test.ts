@@ -1,8 +1,8 @@
 /** What a person at the terminal of Copilot CLI types and sees. */
 import { afterEach, expect, it } from 'vitest';
 import { lastUser, reply } from '../../../src/testing/index.ts';
+import { type CopilotLab, call, createCopilotLab } from '../../kit/copilot.ts';
 import type { Terminal } from '../../kit/terminal.ts';
-import { type CopilotLab, call, createCopilotLab } from './copilot-lab.ts';
 
 const workflow = `name: w
 description: Plans and builds

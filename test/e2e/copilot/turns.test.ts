@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { lastUser, mainTurn, reply, runtimeIn } from '../../../src/testing/index.ts';
-import { type CopilotLab, call, createCopilotLab } from './copilot-lab.ts';
+import { type CopilotLab, call, createCopilotLab } from '../../kit/copilot.ts';
 
 /** Passes once `total.txt` has 42 in it. */
 const gate = 'gate: [{ run: "grep -q 42 total.txt || { echo not ok 1 - the total is wrong; exit 1; }" }]';
