@@ -239,6 +239,7 @@ export const copilotHost: SessionHost = {
   name: 'copilot',
   program: 'copilot',
   settings: {},
+  keepsPrompts: true,
   shell: bash,
   own,
   async prepare(files) {

@@ -19,6 +19,8 @@ export interface DrivenHost {
   settings: Record<string, string>;
   /** A compaction keeps what users wrote, and with it what the driver wrote. */
   keepsPrompts?: true;
+  /** Whether the model's first request after a compaction has the briefing, or only what follows the next tool or prompt. */
+  afterCompaction: 'next request' | 'next turn';
   /** The model runs this in a shell. */
   shell(command: string, options?: ReplyOptions): MessageReply;
   /** The model calls a tool of Stepfast. */
@@ -48,6 +50,4 @@ export interface SessionHost extends DrivenHost {
   write(file: string, text: string, project: string): MessageReply;
   /** Reported usage that makes the host compact before its next request. */
   nearlyFull: NonNullable<ReplyOptions['usage']>;
-  /** Whether the model's first request after a compaction has the briefing, or only what follows the next prompt. */
-  afterCompaction: 'next request' | 'next turn';
 }
