@@ -248,6 +248,7 @@ export const copilotHost: SessionHost = {
     return { ...stage, env: { ...stage.env, COPILOT_ALLOW_ALL: '1' } };
   },
   open: openSession,
+  personFiles: ({ env }) => [join(env.COPILOT_HOME ?? '', 'settings.json')],
   command: (words) => `/stepfast ${words}`,
   read: (file, project) => view(join(project, file)),
   write: (file, text, project) => {
