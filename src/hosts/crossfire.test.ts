@@ -53,6 +53,6 @@ describe.each(recorded)('[pain 4] [pain 7] what %s sends', (sender, all) => {
 
 test('every host that a session can be recorded in is here', () => {
   expect(recorded.map(([name]) => name)).toEqual(
-    expect.arrayContaining(['claude-code', 'codex', 'opencode']),
+    expect.arrayContaining(['claude-code', 'codex', 'copilot', 'opencode']),
   );
 });
