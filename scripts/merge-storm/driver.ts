@@ -2,9 +2,9 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultTiming, drive } from '../../src/driver/index.ts';
+import { template } from '../../src/hosts/template/index.ts';
 import { handleOf } from '../../src/machine/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
-import { tinyHost } from '../../test/kit/tiny-host.ts';
 import { createStormDriver } from './agent.ts';
 import { type Plan, visitedFile } from './plan.ts';
 
@@ -53,7 +53,7 @@ const hostDriver = createStormDriver(plan, {
   },
 });
 const outcome = await drive({
-  ...{ runtime, run, branch, env, hostDriver, host: tinyHost, stays: plan.stays },
+  ...{ runtime, run, branch, env, hostDriver, host: template, stays: plan.stays },
   command: [process.execPath, cli],
   plugin: '',
   commits: worktree !== root,

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type HostDialect, hostDialects } from '../../test/kit/dialects/index.ts';
 import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
 import { createHookKit, filesIn, type HookKit } from '../../test/kit/hooks.ts';
-import { type HostDialect, hostDialects } from '../../test/kit/host-dialects.ts';
 import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine, newRun } from '../engine/index.ts';

@@ -1,0 +1,2 @@
+export { pluginHooks } from './plugin-hooks.ts';
+export { template } from './template.ts';
