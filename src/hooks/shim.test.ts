@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hostDialects } from '../../test/kit/dialects/index.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
 import { createMarks } from '../workspace/index.ts';
 
@@ -61,6 +62,21 @@ describe('the shim', () => {
     expect(typed('/stepfast:go fix it')).toBe('started --host claude-code UserPromptSubmit');
     expect(typed('what is /stepfast:go?')).toBe('');
   });
+
+  test.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as const))(
+    'a command that is typed in %s needs no mark',
+    (name, { names, payload: payloadOf }) => {
+      const input = { host: name, kind: 'prompt', session: 'a', cwd: project.root } as const;
+      const { event, payload } = payloadOf({ ...input, prompt: `${names.command}go fix it` });
+      const { stdout } = spawnSync('/bin/sh', [shim, 'prompt', name, event], {
+        cwd: project.root,
+        env: { ...project.env, PWD: project.root },
+        input: JSON.stringify(payload),
+        encoding: 'utf8',
+      });
+      expect(stdout.trim()).toBe(`started --host ${name} ${event}`);
+    },
+  );
 
   test('a project whose files were deleted is found at a stop', () => {
     const live = join(project.env.HOME ?? '', '.cache', 'stepfast', 'live', project.root);
