@@ -240,6 +240,7 @@ export const copilotHost: SessionHost = {
   program: 'copilot',
   settings: {},
   keepsPrompts: true,
+  protectsItself: true,
   shell: bash,
   own,
   async prepare(files) {

@@ -21,6 +21,8 @@ export interface DrivenHost {
   keepsPrompts?: true;
   /** Whether the model's first request after a compaction has the briefing, or only what follows the next tool or prompt. */
   afterCompaction: 'next request' | 'next turn';
+  /** An agent that kills the host's program is refused. */
+  protectsItself?: true;
   /** The model runs this in a shell. */
   shell(command: string, options?: ReplyOptions): MessageReply;
   /** The model calls a tool of Stepfast. */

@@ -1,6 +1,8 @@
 /** `stepfast run` with a real host and agents that hang, crash or do not stop. */
 import { afterEach, expect, it } from 'vitest';
-import { mainTurn, type Reply, reply, toolCall } from '../../../src/testing/index.ts';
+import { type Answer, mainTurn, type Reply, reply, toolCall } from '../../../src/testing/index.ts';
+import { endProcesses, markedProcesses } from '../../../src/workspace/index.ts';
+import { drivenHost } from '../../kit/driven-host.ts';
 import type { DriverStage } from '../../kit/driver-run.ts';
 import { shell } from '../../kit/driver-script.ts';
 import { createHostileStage, eventsOf, reportsOf, waitsAt } from '../../kit/hostile-driver.ts';
@@ -50,11 +52,19 @@ it('a tool call that hangs has the longer clock, and is ended with its processes
   expect(timeOf(interrupted) - timeOf(call)).toBeGreaterThanOrEqual(12_000);
 });
 
+/** By the agent or, where the host refuses that, from outside. */
+const crash = (command: string): Answer =>
+  drivenHost().protectsItself
+    ? async () => {
+        await endProcesses(markedProcesses(`${(await stage.run())?.run}/`), 0);
+        return reply.text('Too late.');
+      }
+    : shell(command);
+
 it('an agent that kills its own program: a new session goes on', async () => {
   stage = await createHostileStage([build]);
   // The tool's shell is a child of the host, in a process group of its own or not.
-  const crash = 'kill -9 $PPID; sleep 1; kill -9 $(ps -o ppid= -p $PPID)';
-  stage.model.on(mainTurn(), shell(crash));
+  stage.model.on(mainTurn(), crash('kill -9 $PPID; sleep 1; kill -9 $(ps -o ppid= -p $PPID)'));
   stage.model.on(mainTurn(), shell('touch done.txt'), reply.text('Done.'));
   const { code } = await stage.drive(['w', '--no-wait']);
   expect(code).toBe(0);
@@ -65,7 +75,7 @@ it('an agent that kills its own program: a new session goes on', async () => {
 
 it('an agent that kills its program each time: a person decides', async () => {
   stage = await createHostileStage([build]);
-  stage.model.always(mainTurn(), shell('kill -9 $PPID'));
+  stage.model.always(mainTurn(), crash('kill -9 $PPID'));
   const { code } = await stage.drive(['w', '--no-wait']);
   expect(code).toBe(pending);
   expect(await waitsAt(stage)).toBe('build: blocked');

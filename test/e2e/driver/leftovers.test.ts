@@ -25,7 +25,8 @@ const ways = {
 type Way = keyof typeof ways;
 const names = Object.keys(ways) as Way[];
 
-const pidFile = (way: string): string => join(stage.project.root, '..', `${way}.pid`);
+/** Outside the worktree, where every host lets its agents work. */
+const pidFile = (way: string): string => join(stage.env.TMPDIR ?? '', `${way}.pid`);
 const starting = (way: Way): string =>
   ways[way](`exec sh -c "echo \\$\\$ > ${pidFile(way)}; exec tail -f /dev/null"`);
 const pidOf = (way: string): number =>
