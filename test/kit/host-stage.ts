@@ -23,6 +23,8 @@ export interface DrivenHost {
   afterCompaction: 'next request' | 'next turn';
   /** An agent that kills the host's program is refused. */
   protectsItself?: true;
+  /** The host does not tell the status of an error that it retries itself. */
+  hidesStatus?: true;
   /** The model runs this in a shell. */
   shell(command: string, options?: ReplyOptions): MessageReply;
   /** The model calls a tool of Stepfast. */

@@ -229,13 +229,14 @@ async function settled(env: Record<string, string>, session: string): Promise<vo
 const shell = (command: string, options?: ReplyOptions): MessageReply =>
   reply.tool('bash', { command, description: 'Run it' }, options);
 
-const contextLimit = 60_000;
+const contextLimit = 1_000_000;
 const typed = '/stepfast ';
 
 export const openCodeHost: SessionHost = {
   name: 'opencode',
   program: 'opencode',
   settings: {},
+  hidesStatus: true,
   shell,
   own: (tool, input) => reply.tool(`stepfast_${tool}`, input),
   prepare: async (files) => await createOpenCodeLab(files, { installed: false, contextLimit }),
@@ -258,6 +259,6 @@ export const openCodeHost: SessionHost = {
   read: (file, project) => reply.tool('read', { filePath: join(project, file) }),
   write: (file, text, project) =>
     reply.tool('write', { filePath: join(project, file), content: `${text}\n` }),
-  nearlyFull: { input_tokens: contextLimit - 1_000 },
+  nearlyFull: { input_tokens: contextLimit - 5_000 },
   afterCompaction: 'next request',
 };

@@ -74,7 +74,7 @@ export function readRequest(
     n,
     at: Date.now(),
     kind,
-    session: String(headers['x-claude-code-session-id'] ?? ''),
+    session: String(headers['x-claude-code-session-id'] ?? headers['x-session-id'] ?? ''),
     ...(agent === undefined ? {} : { agent: String(agent) }),
     lastUser: lastUserText(body),
     body,

@@ -148,7 +148,9 @@ export const Stepfast = async ({ client, directory }: PluginInput): Promise<Part
     // The events of a compaction may come later than this request.
     if (summary?.info.finish !== undefined) compacted(session, summary.info.id, textOf(summary));
     const last = messages.findLast(({ info }) => info.role === 'user');
-    const { context } = session.started ? await afterCompaction(session) : {};
+    const { context = await reported(session, last?.info.id) } = session.started
+      ? await afterCompaction(session)
+      : {};
     if (context !== undefined && last) session.anchored.push({ message: last.info.id, text: context });
     for (const { message, text } of session.anchored) {
       const { info, parts } = messages.find((each) => each.info.id === message) ?? {};
@@ -160,6 +162,14 @@ export const Stepfast = async ({ client, directory }: PluginInput): Promise<Part
     for (const text of session.unsent.filter((each) => all.includes(each)))
       transcripts.write(rootOf(session).id, { type: 'sent', text });
     session.unsent = session.unsent.filter((each) => !all.includes(each));
+  }
+
+  /** The host counts what a message has cost after its tools: a driver ends a turn whose budget is used up. */
+  async function reported(session: PluginSession, id: string | undefined): Promise<string | undefined> {
+    if (process.env.STEPFAST_DRIVEN === undefined || !session.usedTool) return undefined;
+    session.usedTool = false;
+    const use = { tool_name: 'request', tool_use_id: `${id}:${session.assistant}` };
+    return (await fire(session, 'after_tool-shell', 'tool.after', use)).context;
   }
 
   function compacted(session: PluginSession, id: string, summary: string): void {
@@ -211,6 +221,7 @@ export const Stepfast = async ({ client, directory }: PluginInput): Promise<Part
   const beforeTool = async ({ tool, sessionID, callID }: ToolInput, args: object): Promise<void> => {
     const session = await sessionOf(sessionID);
     const kind = kindOfTool(tool);
+    session.usedTool = true;
     const root = rootOf(session);
     if (root.turn) transcripts.write(root.id, { type: 'tool', turn: root.turn.id, name: tool });
     const mark = kind === 'stepfast' || kind === 'agent' ? `before_tool-${kind}` : 'before_tool';

@@ -20,6 +20,8 @@ export interface PluginSession {
   model?: { providerID: string; modelID: string };
   trigger: 'manual' | 'auto';
   compacting?: boolean;
+  /** Since the last request. */
+  usedTool?: boolean;
   /** The last compaction, and the last one that was reported. */
   summary?: string;
   reported?: string;
