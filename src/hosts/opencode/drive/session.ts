@@ -4,6 +4,7 @@ import { numberIn, type Payload, partIn, textIn } from '../../payload.ts';
 import { type Exit, type HostProcess, startHost } from '../../process.ts';
 import { programName } from '../setup.ts';
 import { agentFor, environmentFor, serveArguments } from './command-line.ts';
+import { findModel } from './model.ts';
 import { connect, type Server } from './server.ts';
 import { createTurnReader } from './turn.ts';
 
@@ -145,8 +146,12 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
     }
   };
 
-  const [providerID, ...rest] = options.model?.split('/') ?? [];
-  const chosen = rest.length > 0 ? { model: { providerID, modelID: rest.join('/') } } : {};
+  const model = options.model === undefined ? undefined : await findModel(server, options.model);
+  if (options.model !== undefined && !model) {
+    await host.end(0);
+    throw new StepfastError('host_failed', `OpenCode has no model '${options.model}': see opencode models.`);
+  }
+  const chosen = model ? { model } : {};
   const prompt = (text: string, more: object = {}): object => ({
     parts: [{ type: 'text', text }],
     ...chosen,
@@ -164,13 +169,13 @@ async function drive({ host, server, session, agent, options }: Drive): Promise<
         await server.request('POST', `${path}/message`, prompt(text));
       }),
     compact: async (instructions) => {
-      const model = reader.model();
-      if (!model) return false;
+      const used = reader.model();
+      if (!used) return false;
       const before = compacted;
       // There is no place for instructions but the conversation.
       if (instructions !== undefined)
         await server.request('POST', `${path}/message`, prompt(instructions, { noReply: true }));
-      const { failure } = await run(async () => await server.request('POST', `${path}/summarize`, model));
+      const { failure } = await run(async () => await server.request('POST', `${path}/summarize`, used));
       return compacted > before && failure === undefined;
     },
     interrupt: async () => {
