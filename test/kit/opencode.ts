@@ -1,15 +1,6 @@
 /** The pinned OpenCode with Stepfast's plugin and server, and a scripted model. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { hostBinary, versionOfHost } from '../../scripts/install-hosts.ts';
@@ -150,8 +141,7 @@ async function openDoor({ bin, model }: Lab): Promise<void> {
   if (!(await canIsolate())) return;
   const file = join(bin, 'opencode');
   const door = join(import.meta.dirname, 'serve-door.ts');
-  // Paths of sockets are short.
-  const socket = join(mkdtempSync(join(tmpdir(), 'oc-')), 's');
+  const socket = join(bin, '..', 'door');
   const node = process.execPath;
   const inside = [door, socket, 'inside', await hostBinary('opencode')];
   const { program, args } = await isolate(model, node, inside);
