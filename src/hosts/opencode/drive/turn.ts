@@ -101,7 +101,8 @@ export function createTurnReader(session: string): TurnReader {
   };
 
   return {
-    read: (event) => [{ type: 'activity' }, ...read(event)],
+    // The server also sends heartbeats.
+    read: (event) => (String(event.type).startsWith('server.') ? [] : [{ type: 'activity' }, ...read(event)]),
     begin() {
       earlier = new Set(usage.keys());
       failure = undefined;
