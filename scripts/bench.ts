@@ -22,6 +22,10 @@ const benches: Record<string, Bench> = {
     limits: { overBudget: 0, notWhole: 0, largeToSmallRatio: 2.5 },
   },
   hook: { load: () => import('./bench/hook.ts'), limits: { idleRatio: 0.12, activeRatio: 2 } },
+  hosts: {
+    load: () => import('./bench/hosts.ts'),
+    limits: { idleRatio: 0.2, activeRatio: 2.5, added: 1200 },
+  },
   tokens: {
     load: () => import('./bench/tokens.ts'),
     limits: { added: 1200, addedDeferred: 400, projected: 400 },

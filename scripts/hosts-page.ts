@@ -194,6 +194,20 @@ Each answer links to the test that proves it, in the real program. "Not run": it
 - **Copilot CLI.** Plugins are for a user. A briefing comes with the next prompt or tool after a compaction, because the host reports only its beginning. A check that ends in the background is reported at the next prompt.
 - **Gemini CLI.** An extension for a user, and \`stepfast run\` over the Agent Client Protocol. No more than that: Google no longer serves individual accounts. After \`uninstall\` the host keeps an empty list of extensions.
 
+## What a host costs
+
+\`npm run bench -- hosts\`, medians of 12 rounds that alternate between the hosts. A hook's time is relative to starting Node with nothing to do; tokens are those that an installation adds to the first request of a session without a run, counted with o200k.
+
+| | hook without a run | session start with a run | tool with a run | tokens |
+| --- | --- | --- | --- | --- |
+| Claude Code | 0.13 × | 2.0 × | 2.1 × | 280 |
+| Codex | 0.10 × | 1.8 × | 2.3 × | 505 |
+| OpenCode | 0.10 × | 2.2 × | 1.3 × | 1,144 |
+| Copilot CLI | 0.11 × | 2.2 × | 2.0 × | 749 |
+| Gemini CLI | 0.10 × | 2.1 × | 1.6 × | not measured |
+
+Claude Code and Codex let the model search for tools; OpenCode lists all of them in every request.
+
 ## Documented, not run
 
 VS Code, \`.vscode/mcp.json\`:
