@@ -82,7 +82,7 @@ async function openSession({ project, env }: HostStage, resume?: string): Promis
 }
 
 /** As the person does in the dialog of the terminal. */
-async function trustHooks(server: AppServer, cwd: string): Promise<void> {
+export async function trustHooks(server: AppServer, cwd: string): Promise<void> {
   const untrusted = (await listHooks(server, cwd)).filter(({ trusted }) => !trusted);
   const edits = untrusted.map(({ key, hash }) => ({
     keyPath: `hooks.state."${key}".trusted_hash`,

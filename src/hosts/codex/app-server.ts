@@ -1,6 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import type { Environment } from '../../runtime/index.ts';
-import { isPayload, type Payload, partIn, textIn } from '../payload.ts';
+import { isPayload, numberIn, type Payload, partIn, textIn } from '../payload.ts';
 import { type HostProcess, startHost } from '../process.ts';
 import { programName } from './program.ts';
 
@@ -86,6 +86,9 @@ export interface ListedHook {
   hash: string;
   plugin: string | undefined;
   trusted: boolean;
+  /** Its number in the reports of what was started. */
+  order: number | undefined;
+  command: string;
 }
 
 /** The hooks that Codex knows in a folder. It skips those that nobody has trusted, and says nothing. */
@@ -100,5 +103,7 @@ export async function listHooks({ request }: AppServer, cwd: string): Promise<Li
       hash: textIn(hook, 'currentHash') ?? '',
       plugin: textIn(hook, 'pluginId'),
       trusted: hook.trustStatus === 'trusted' || hook.trustStatus === 'managed',
+      order: numberIn(hook, 'displayOrder'),
+      command: textIn(hook, 'command') ?? '',
     }));
 }

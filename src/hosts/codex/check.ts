@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import type { Check, FoundHost, SetupContext } from '../../runtime/index.ts';
 import { checkVersion } from '../check-version.ts';
-import { listHooks, startAppServer } from './app-server.ts';
+import { type ListedHook, listHooks, startAppServer } from './app-server.ts';
 import { type Installed, lookInstalled, pluginId } from './installed.ts';
 
 /** The version that the tests of this adapter run. */
@@ -49,31 +49,36 @@ function checkPlugin(known: Installed | undefined, version: string): Check {
 
 /** Codex skips hooks that nobody has trusted, and says nothing. */
 async function checkTrust({ env, root }: SetupContext): Promise<Check> {
-  const what = 'hooks';
   try {
     const server = await startAppServer({ env, cwd: root });
     try {
       const hooks = (await listHooks(server, root)).filter(({ plugin }) => plugin === pluginId);
-      const untrusted = hooks.filter(({ trusted }) => !trusted).length;
-      if (hooks.length === 0)
-        return {
-          what,
-          state: 'wrong',
-          says: 'Codex has none of the plugin: its features "hooks" or "plugins" may be off',
-          next: 'codex features list',
-        };
-      if (untrusted === 0) return { what, state: 'ok', says: `all ${hooks.length} are trusted` };
-      return {
-        what,
-        state: 'wrong',
-        says: `${untrusted} of ${hooks.length} are not trusted: Codex skips them without a word`,
-        next: 'codex, and trust the hooks when it asks (or later: /hooks)',
-      };
+      return trustOf(hooks);
     } finally {
       await server.host.end(0);
     }
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
-    return { what, state: 'note', says: `could not be asked for: ${says}` };
+    return { what: 'hooks', state: 'note', says: `could not be asked for: ${says}` };
   }
+}
+
+/** `hooks`: of the plugin. */
+export function trustOf(hooks: readonly ListedHook[]): Check {
+  const what = 'hooks';
+  const untrusted = hooks.filter(({ trusted }) => !trusted).length;
+  if (hooks.length === 0)
+    return {
+      what,
+      state: 'wrong',
+      says: 'Codex has none of the plugin: its features "hooks" or "plugins" may be off',
+      next: 'codex features list',
+    };
+  if (untrusted === 0) return { what, state: 'ok', says: `all ${hooks.length} are trusted` };
+  return {
+    what,
+    state: 'wrong',
+    says: `${untrusted} of ${hooks.length} are not trusted: Codex skips them without a word`,
+    next: 'codex, and trust the hooks when it asks (or later: /hooks)',
+  };
 }

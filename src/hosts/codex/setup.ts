@@ -1,6 +1,7 @@
 import type { HostSetup } from '../../runtime/index.ts';
 import { checkCodex } from './check.ts';
 import { planInstall } from './install.ts';
+import { tryLive } from './live.ts';
 import { hostName } from './parse-payload.ts';
 import { findCodex, programName } from './program.ts';
 import { uninstall } from './uninstall.ts';
@@ -15,5 +16,5 @@ export const codexSetup: HostSetup = {
   plan: planInstall,
   uninstall,
   check: checkCodex,
-  live: async () => [],
+  live: tryLive,
 };

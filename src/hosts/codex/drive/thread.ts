@@ -4,6 +4,7 @@ import { textIn } from '../../payload.ts';
 import { type AppServer, listHooks } from '../app-server.ts';
 import { serverFor } from '../plugin-folder.ts';
 import { pluginHooks } from '../plugin-hooks.ts';
+import { settingArgs } from '../setting-args.ts';
 import { variables } from '../variables.ts';
 
 /**
@@ -12,20 +13,11 @@ import { variables } from '../variables.ts';
  */
 export function overrides({ command, plugin }: Pick<DrivenOptions, 'command' | 'plugin'>): string[] {
   const hooks = plugin === undefined ? {} : pluginHooks(plugin);
-  return [
-    ['mcp_servers.stepfast', serverFor(command)] as const,
-    ['plugins."stepfast@stepfast".enabled', false] as const,
-    ...Object.entries(hooks).map(([event, entries]) => [`hooks.${event}`, entries] as const),
-  ].flatMap(([key, value]) => ['-c', `${key}=${toml(value)}`]);
-}
-
-/** JSON but for the sign between a key and its value; keys here need no quotes. */
-function toml(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(toml).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([key, each]) => `${key}=${toml(each)}`)
-    .join(',')}}`;
+  return settingArgs({
+    'mcp_servers.stepfast': serverFor(command),
+    'plugins."stepfast@stepfast".enabled': false,
+    ...Object.fromEntries(Object.entries(hooks).map(([event, entries]) => [`hooks.${event}`, entries])),
+  });
 }
 
 /** Starts a thread, or continues one. Its id is the id of the session. */
