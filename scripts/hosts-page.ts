@@ -23,7 +23,6 @@ const rows: readonly Row[] = [
     of: (host) => (event(host, 'prompt') === 'nothing' ? undefined : 'yes'),
     tests: {
       '*': start,
-      copilot: 'a typed continue briefs a new session and binds it',
       gemini: 'briefs a session that is resumed or begun anew',
     },
   },
@@ -33,7 +32,6 @@ const rows: readonly Row[] = [
       ({ exact: 'in the next request', hint: 'at the next prompt or tool', none: undefined })[compaction],
     tests: {
       '*': 'that the person asks for is followed by the briefing, with what was decided',
-      copilot: 'after an automatic compaction beside the turn',
       gemini: undefined,
     },
   },
@@ -42,9 +40,13 @@ const rows: readonly Row[] = [
     of: ({ arrival }) => (arrival ? 'yes' : undefined),
     tests: {
       '*': start,
-      copilot: 'the delivery is proven, its files are recorded',
       gemini: undefined,
     },
+  },
+  {
+    what: 'A briefing that is lost on its way is delivered again',
+    of: ({ arrival }) => (arrival ? 'yes' : undefined),
+    tests: { '*': 'is found missing and comes with a later prompt', gemini: undefined },
   },
   {
     what: '`tools` and `cannot` of an agent',
@@ -62,7 +64,6 @@ const rows: readonly Row[] = [
     of: ({ acted }) => (acted ? 'yes' : undefined),
     tests: {
       '*': 'of an agent that never calls a tool of Stepfast is checked',
-      copilot: 'stop: check holds a false "done"',
     },
   },
   {
@@ -70,7 +71,6 @@ const rows: readonly Row[] = [
     of: ({ spending }) => (spending ? 'yes' : undefined),
     tests: {
       '*': 'a budget of turns that is used up ends the work',
-      copilot: 'a budget of turns stops the run though the agent calls no tool',
     },
   },
   {
@@ -78,7 +78,6 @@ const rows: readonly Row[] = [
     of: (_, { setup }) => setup && `\`${setup.go} …\``,
     tests: {
       '*': 'a command that is typed starts a run',
-      copilot: 'the skill starts a run, its check is shown',
       gemini: 'starts a run by a typed command',
     },
   },
@@ -97,7 +96,17 @@ const rows: readonly Row[] = [
     of: (_, { setup }) => (setup ? 'yes' : undefined),
     tests: {
       '*': 'uninstall leaves every byte as before',
-      copilot: 'what was changed in the settings since stays, without our entries',
+      gemini: 'is linked and unlinked by the host',
+    },
+  },
+  {
+    what: '`stepfast doctor --live`',
+    of: ({ name }, { setup }) => setup && (name === 'gemini' ? 'only that its extension is valid' : 'yes'),
+    tests: {
+      'claude-code': 'doctor --live proves every hook of the plugin',
+      codex: 'proves the hooks as they are installed',
+      opencode: 'doctor --live proves briefing, files and tools',
+      copilot: 'finds what keeps hooks from firing, and --live proves each of them',
       gemini: 'is linked and unlinked by the host',
     },
   },
@@ -106,7 +115,6 @@ const rows: readonly Row[] = [
     of: (_, { driver }) => driver && 'yes',
     tests: {
       '*': 'is checked at the end of the turn: red is an attempt and the next prompt, green goes on',
-      copilot: 'a turn reports its tools, its last message, and what the session has spent so far',
       gemini: 'drives steps, a gate that fails first',
     },
   },

@@ -2,11 +2,13 @@
  * Records what each host sends to hooks in a real session: `node scripts/record-payloads.ts [HOST…]` writes
  * `test/fixtures/payloads/HOST.json`.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { forgetsAll, mainTurn, reply, summariser } from '../src/testing/index.ts';
-import type { HostStage, SessionHost } from '../test/kit/host-stage.ts';
+import { geminiHost } from '../test/kit/gemini.ts';
+import type { HostStage } from '../test/kit/host-stage.ts';
 import { sessionHosts } from '../test/kit/session-hosts.ts';
+import { aroundHook } from '../test/kit/staged-hook.ts';
 import { stepfastIn } from '../test/kit/stepfast-in.ts';
 import { ensureBuilt } from './ensure-built.ts';
 
@@ -29,13 +31,15 @@ interface Recorded {
 ensureBuilt();
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
-for (const host of sessionHosts.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+for (const host of [...sessionHosts, geminiHost].filter(
+  ({ name }) => wanted.length === 0 || wanted.includes(name),
+)) {
   const all = await record(host);
   writeFileSync(join(folder, `${host.name}.json`), `${JSON.stringify(all, null, 2)}\n`);
   console.log(`${host.name}: ${all.map(({ event }) => event).join(' ')}`);
 }
 
-async function record(host: SessionHost): Promise<Recorded[]> {
+async function record(host: typeof geminiHost): Promise<Recorded[]> {
   const stage = await host.prepare({
     ...host.settings,
     '.stepfast/workflows/w.yaml': workflow,
@@ -69,24 +73,12 @@ async function record(host: SessionHost): Promise<Recorded[]> {
   }
 }
 
-/** Puts a program before the hook that keeps its input. */
-function watch({ env }: HostStage): string {
-  const dist = join(env.XDG_STATE_HOME ?? '', 'stepfast', 'plugin', 'current', 'dist');
-  const file = join(env.HOME ?? '', 'payloads.jsonl');
-  renameSync(join(dist, 'hook.cjs'), join(dist, 'hook-itself.cjs'));
-  writeFileSync(
-    join(dist, 'hook.cjs'),
-    `const { appendFileSync, readFileSync } = require('node:fs');
-const { spawnSync } = require('node:child_process');
-const input = readFileSync(0);
-const [, , , , event] = process.argv;
-appendFileSync(${JSON.stringify(file)}, JSON.stringify({ event, payload: String(input) }) + '\\n');
-const itself = require('node:path').join(__dirname, 'hook-itself.cjs');
-const { stdout, stderr, status } = spawnSync(process.execPath, [itself, ...process.argv.slice(2)], { input });
-process.stdout.write(stdout);
-process.stderr.write(stderr);
-process.exitCode = status ?? 0;
-`,
+/** Keeps what each hook gets. */
+function watch(stage: HostStage): string {
+  const file = join(stage.env.HOME ?? '', 'payloads.jsonl');
+  aroundHook(
+    stage,
+    `fs.appendFileSync(${JSON.stringify(file)}, JSON.stringify({ event, payload: input }) + '\\n'); return output;`,
   );
   return file;
 }

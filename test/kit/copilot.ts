@@ -1,15 +1,7 @@
 /** The pinned Copilot CLI with a scripted model. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hostBinary } from '../../scripts/install-hosts.ts';
 import { hookLogEntries } from '../../src/hooks/index.ts';
@@ -178,22 +170,6 @@ function sessionsIn(config: string): string[] {
 
 const startOf = (file: string): string =>
   JSON.parse(readFileSync(file, 'utf8').split('\n')[0] ?? '{}').timestamp;
-
-/** A copy of the plugin, with its hooks changed. */
-export function pluginWith(
-  { home }: Lab,
-  change: (hooks: Record<string, { bash: string }[]>) => void,
-): string {
-  const folder = join(home, 'changed');
-  cpSync(plugin, join(folder, 'copilot'), { recursive: true });
-  for (const name of ['hooks', 'dist', 'workflows', 'package.json'])
-    symlinkSync(join(top, name), join(folder, name));
-  const file = join(folder, 'copilot', 'hooks.json');
-  const registered = JSON.parse(readFileSync(file, 'utf8'));
-  change(registered.hooks);
-  writeFileSync(file, JSON.stringify(registered));
-  return join(folder, 'copilot');
-}
 
 /** The handle that a request shows last. */
 const lastHandle = (request: Pick<LoggedRequest, 'body'>): string =>

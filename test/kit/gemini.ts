@@ -6,6 +6,7 @@ import { packageRoot } from '../../src/cli/index.ts';
 import { hostNamed } from '../../src/hosts/index.ts';
 import type { DrivenOptions, DrivenSession, HostDriver, HostEvent } from '../../src/runtime/index.ts';
 import { type Call, contextOf, type ModelRequest, reply } from '../../src/testing/index.ts';
+import type { SessionHost } from './host-stage.ts';
 import { createLab, type Lab } from './lab.ts';
 
 export interface Ran {
@@ -103,3 +104,30 @@ export const shell = (command: string) => reply.tool('run_shell_command', { comm
 
 const lastHandle = (request: ModelRequest): string =>
   [...contextOf(request).matchAll(/(?<![\w-])[0-9a-z]{6,16}:[\w./-]+#\d+/g)].at(-1)?.[0] ?? '';
+
+/** What a recording of its hooks needs. Each prompt is a process of its own. */
+export const geminiHost: Pick<
+  SessionHost,
+  'name' | 'prepare' | 'settings' | 'open' | 'own' | 'read' | 'write' | 'shell'
+> = {
+  name: 'gemini',
+  settings: {},
+  prepare: createGeminiStage,
+  async open({ project, env }) {
+    let isFirst = true;
+    const send = async (text: string): Promise<void> => {
+      const resume = isFirst ? [] : ['--resume', 'latest'];
+      isFirst = false;
+      const args = ['--skip-trust', '--approval-mode', 'yolo', ...resume, '-p', text];
+      await new Promise<void>((resolve) => {
+        const child = spawn('gemini', args, { cwd: project.root, env, stdio: 'ignore' });
+        child.once('close', () => resolve());
+      });
+    };
+    return { id: '', send, compact: async () => await send('/compress'), end: async () => {} };
+  },
+  own: (tool, input) => reply.tool(`mcp_stepfast_${tool}`, input),
+  read: (file) => reply.tool('read_file', { file_path: file }),
+  write: (file, content) => reply.tool('write_file', { file_path: file, content }),
+  shell,
+};

@@ -14,6 +14,7 @@ import {
   toolCall,
 } from '../../src/testing/index.ts';
 import type { HostSession, HostStage, SessionHost } from './host-stage.ts';
+import { loseOutput } from './staged-hook.ts';
 import { stepfastIn } from './stepfast-in.ts';
 
 const workflow = `name: w
@@ -223,6 +224,42 @@ export function sessionSuite(host: SessionHost): void {
       const state = await stateOf();
       expect(state.status).toBe('running');
       expect(mains().length).toBeLessThanOrEqual(6);
+    });
+  });
+
+  describe('[pain 6] a briefing that is lost on its way', () => {
+    it('comes with the next tool of the turn, once', async () => {
+      const { state } = await stage.project.startRun('w');
+      loseOutput(stage, 'INSTRUCTIONS-PLAN');
+      stage.model.on(
+        lastUser(/continue/),
+        host.shell('echo one'),
+        host.shell('echo two'),
+        host.shell('echo three'),
+        reply.text('Done.'),
+      );
+      stage.model.on(lastUser(/thanks/), reply.text('Welcome.'));
+      const session = await open();
+      await session.send('continue');
+      expect(contextOf(mains()[0] ?? expect.unreachable())).not.toContain('INSTRUCTIONS-PLAN');
+      expect(last().split('INSTRUCTIONS-PLAN')).toHaveLength(2);
+      await session.send('thanks');
+      expect((await state()).briefings[session.id]?.proven).toBe('transcript');
+    });
+
+    it('is found missing and comes with a later prompt where the agent calls no tool', async () => {
+      const { state } = await stage.project.startRun('w');
+      loseOutput(stage, 'INSTRUCTIONS-PLAN');
+      stage.model.always(mainTurn(), reply.text('Yes.'));
+      const session = await open();
+      await session.send('continue');
+      expect(last()).not.toContain('INSTRUCTIONS-PLAN');
+      expect((await state()).briefings[session.id]?.proven).toBeUndefined();
+      // The next one may be too early to look.
+      for (const prompt of ['more', 'and more']) await session.send(prompt);
+      expect(last()).toContain('INSTRUCTIONS-PLAN');
+      await session.send('the last');
+      expect((await state()).briefings[session.id]?.proven).toBe('transcript');
     });
   });
 

@@ -25,6 +25,8 @@ test('a prompt, a stop and their texts', () => {
     id: common.timestamp,
     prompt: 'go',
   });
+  const first = '<hook_context>Unfinished here.</hook_context>\n\ncontinue';
+  expect(parse('BeforeAgent', { prompt: first })?.prompt).toBe('continue');
   expect(
     parse('AfterAgent', { prompt: 'go', prompt_response: 'Done.', stop_hook_active: true }),
   ).toMatchObject({

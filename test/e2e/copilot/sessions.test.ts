@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { contextOf, forgetsAll, lastUser, mainTurn, reply, summariser } from '../../../src/testing/index.ts';
-import { type CopilotLab, call, createCopilotLab, pluginWith } from '../../kit/copilot.ts';
+import { type CopilotLab, call, createCopilotLab } from '../../kit/copilot.ts';
 
 const workflow = `name: w
 description: Plans and builds
@@ -106,21 +106,6 @@ it('[P4/4] [pain 5] after an automatic compaction beside the turn, the next tool
   expect((await state()).sessions[session]?.resets).toBe(1);
   expect((await state()).briefings[session]?.proven).toBe('transcript');
   expect(await events('compaction.recorded')).toMatchObject([{ trigger: 'auto' }]);
-});
-
-it('[pain 6] what is lost at the start comes with the first tool', async () => {
-  lab = await createCopilotLab(files);
-  const { at, state } = await lab.project.startRun('w');
-  const lossy = pluginWith(lab, (hooks) => {
-    for (const event of ['sessionStart', 'userPromptSubmitted'])
-      for (const hook of hooks[event] ?? []) hook.bash = `(${hook.bash}) >/dev/null`;
-  });
-  lab.model.on(lastUser(/continue/), call.bash('ls'), call.status(at), call.bash('ls'), reply.text('Noted.'));
-  await lab.prompt('continue', { plugin: lossy });
-  expect(lab.contexts()[0]).not.toContain('INSTRUCTIONS-PLAN');
-  expect(times(lab.contexts().at(-1), 'ACTION REQUIRED')).toBe(1);
-  expect(lab.logged().some((line) => line.startsWith('repaired'))).toBe(true);
-  expect((await state()).briefings[lab.sessions()[0] ?? '']?.proven).toBe('transcript');
 });
 
 it('[pain 8] a briefing that would be too long arrives whole, within the limit of the host', async () => {

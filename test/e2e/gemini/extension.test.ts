@@ -45,11 +45,12 @@ it('is linked and unlinked by the host, which trusts no folder for it', async ()
   expect(existsSync(join(stage.home, '.gemini', 'trustedFolders.json'))).toBe(false);
   const again = JSON.parse((await stage.stepfast('init', '--yes', '--json', '--host', 'gemini')).stdout);
   expect(again.written).toEqual([]);
-  const checks = await stage.stepfast('doctor', '--json');
-  const { sections }: { sections: { checks: Check[] }[] } = JSON.parse(checks.stdout);
+  const checks = await stage.stepfast('doctor', '--json', '--live');
+  const { sections }: { sections: { title: string; checks: Check[] }[] } = JSON.parse(checks.stdout);
   expect(sections.flatMap((section) => section.checks)).toContainEqual(
     expect.objectContaining({ what: 'extension', state: 'ok' }),
   );
+  expect(sections.find(({ title }) => title === 'Gemini CLI, live')?.checks).toMatchObject([{ state: 'ok' }]);
   const removed = await stage.stepfast('uninstall', '--yes', '--json', '--host', 'gemini');
   expect(JSON.parse(removed.stdout)).toMatchObject({
     hosts: [{ host: 'gemini', commands: ['gemini extensions uninstall stepfast'] }],
@@ -96,6 +97,15 @@ it('briefs a session that is resumed or begun anew, once, and counts no compress
     return model.since(from).requestsOf('main');
   })();
   expect(contextOf(offered ?? expect.unreachable())).toContain((await run()).run);
+});
+
+it('briefs a new session whose first prompt is continue', async () => {
+  await link();
+  const { model, project } = stage;
+  await project.startRun('w');
+  model.on(lastUser(/continue/), reply.text('Yes.'));
+  await stage.prompt('continue');
+  expect(contextOf(model.requestsOf('main')[0] ?? expect.unreachable())).toContain('INSTRUCTIONS-PLAN');
 });
 
 it('denies a tool that the agent of the step cannot use', async () => {

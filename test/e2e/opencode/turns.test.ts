@@ -1,7 +1,3 @@
-/** The end of a turn in the real OpenCode, and what the plugin starts then. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { contextOf, lastUser, mainTurn, reply, summariser } from '../../../src/testing/index.ts';
 import { createOpenCodeLab, type OpenCodeLab, type OpenCodeServer } from '../../kit/opencode.ts';
@@ -121,37 +117,6 @@ describe('briefings', () => {
     await server.prompt(session, 'more');
     expect(seen(0)).toContain('workflow_context');
     expect(seen(0)).not.toContain('word2999');
-    const { state } = await lab.project.onlyRun();
-    expect((await state()).briefings[session]?.proven).toBe('transcript');
-  });
-
-  it('[pain 6] one that another plugin removes is found missing, and delivered again', async () => {
-    const session = await open(gated());
-    await server.close();
-    const thief = join(lab.home, 'thief.js');
-    writeFileSync(
-      thief,
-      `let left = 1;
-export const Thief = async () => ({
-  'chat.message': async (_, { parts }) => {
-    const at = parts.findIndex((part) => part.text?.includes('ACTION REQUIRED'));
-    if (at >= 0 && left-- > 0) parts.splice(at, 1);
-  },
-});
-`,
-    );
-    const file = join(lab.project.root, 'opencode.json');
-    const config = JSON.parse(readFileSync(file, 'utf8'));
-    writeFileSync(file, JSON.stringify({ ...config, plugin: [...config.plugin, pathToFileURL(thief).href] }));
-    server = await lab.serve();
-    lab.model.always(mainTurn(), yes);
-    await server.command(session, 'start w');
-    expect(seen(0)).not.toContain('ACTION REQUIRED');
-    // The first prompt after a start is too early to look on other hosts.
-    await server.prompt(session, 'more');
-    await server.prompt(session, 'even more');
-    expect(seen(-1)).toContain('ACTION REQUIRED');
-    await server.prompt(session, 'the last');
     const { state } = await lab.project.onlyRun();
     expect((await state()).briefings[session]?.proven).toBe('transcript');
   });
