@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss';
 import { StepfastError } from '../errors.ts';
+import { type Backlog, readBacklog } from './backlog.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createDispatcher } from './dispatch.ts';
 import { createLoop, type Loop } from './loop.ts';
@@ -50,6 +51,7 @@ export interface JobsHealth {
   dispatched: number;
   delivered: number;
   failed: number;
+  errors: number;
   lastError?: { at: number; message: string };
 }
 
@@ -60,6 +62,8 @@ export interface Jobs {
   /** Resolves when running jobs have finished, at most the time of one attempt. */
   stop(): Promise<void>;
   health(): JobsHealth;
+  /** What waits in the database, for all servers. Throws if jobs do not run, or the database is not reachable. */
+  backlog(): Promise<Backlog>;
 }
 
 const minute = 60_000;
@@ -82,8 +86,9 @@ const maxDeliveries = { perServer: 64, perWebhook: 4 };
 export function createJobs(options: JobsOptions): Jobs {
   const { url, clock = Date.now } = options;
   const timing = { ...defaults, ...options.timing };
-  const health: JobsHealth = { running: false, dispatched: 0, delivered: 0, failed: 0 };
+  const health: JobsHealth = { running: false, dispatched: 0, delivered: 0, failed: 0, errors: 0 };
   const report = createReporter(options.log, clock, (message) => {
+    health.errors += 1;
     health.lastError = { at: clock(), message };
   });
   let running:
@@ -117,6 +122,10 @@ export function createJobs(options: JobsOptions): Jobs {
       await ending.database.close();
     },
     health: () => ({ ...health }),
+    async backlog() {
+      if (!running) throw new StepfastError('jobs_unready', 'Background jobs do not run on this server.');
+      return await readBacklog(running.database);
+    },
   };
 
   function startLoops(database: Database, boss: PgBoss): { loops: Loop[]; wake(): void } {

@@ -9,7 +9,7 @@ import { type AuthOptions, createAuth } from './auth.ts';
 import type { Backend } from './backend.ts';
 import { parseJson, readJsonText } from './body.ts';
 import { signInCookie, signInSchema, signOutCookie } from './browser-session.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, proxiedRequestId } from './client-address.ts';
 import { type Asset, assetResponse } from './dashboard-asset.ts';
 import type { Limits } from './limits.ts';
 import type { Log } from './log.ts';
@@ -57,6 +57,7 @@ export interface App {
 /** What the access log and the metrics record about a request. */
 interface RequestInfo {
   id: string;
+  address: string;
   route: string;
   principal?: Principal;
   span: Span;
@@ -74,6 +75,7 @@ export function createApp(options: AppOptions): App {
   const streams = createStreams({ backend, limits });
   const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
   const stopping = new AbortController();
+  metrics.countStreams(() => streams.size);
   const stopWake = backend.onWake(() => metrics.wake());
   let inFlight = 0;
   let waitingCount = 0;
@@ -86,20 +88,8 @@ export function createApp(options: AppOptions): App {
     withRoute((c) => c.json({ status: 'ok', version })),
   );
   app.get('/readyz', withRoute(ready));
-  app.get(
-    '/metrics',
-    withRoute(async (c) => {
-      metrics.streams(streams.size);
-      return c.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType });
-    }),
-  );
   app.use(async (c, next) => {
-    try {
-      checkHost(c.req.raw, hosts);
-    } catch (error) {
-      metrics.refused('host');
-      throw error;
-    }
+    checkHost(c.req.raw, hosts);
     await next();
   });
   const description = openApi(routes, { version, url: publicUrl.origin });
@@ -176,7 +166,13 @@ export function createApp(options: AppOptions): App {
     const began = performance.now();
     metrics.begin();
     await traced(c.req.raw, method, async (span) => {
-      const info: RequestInfo = { id: randomUUID(), route: 'none', span };
+      const { raw } = c.req;
+      const info: RequestInfo = {
+        id: proxiedRequestId(raw, proxies) ?? randomUUID(),
+        address: clientAddress(raw, c.env.incoming?.socket?.remoteAddress, proxies),
+        route: 'none',
+        span,
+      };
       c.set('info', info);
       // Set before the response exists: changing a finished response makes Hono copy it.
       for (const [name, value] of headersFor(info)) c.header(name, value);
@@ -193,6 +189,7 @@ export function createApp(options: AppOptions): App {
       metrics.end({ method: knownMethod(method), route, status, seconds: ms / 1000 });
       log.info({
         request: info.id,
+        address: info.address,
         method: knownMethod(method),
         route,
         status,
@@ -231,22 +228,13 @@ export function createApp(options: AppOptions): App {
     return c.json({ status: 'ready' });
   }
 
-  function addressOf(c: Context<Env>): string {
-    return clientAddress(c.req.raw, c.env.incoming?.socket?.remoteAddress, proxies);
-  }
-
   async function enter(c: Context<Env>): Promise<Principal> {
-    const principal = await auth.authenticate(c.req.raw, addressOf(c)).catch((error: unknown) => {
-      metrics.refused('auth');
-      throw error;
-    });
+    const principal = await auth.authenticate(c.req.raw);
     c.get('info').principal = principal;
-    if (!rate.take(principal.id)) {
-      metrics.refused('rate');
+    if (!rate.take(principal.id))
       throw problem('too_many_requests', 'Rate limit exceeded for this token.', {
         next: 'retry after one second',
       });
-    }
     return principal;
   }
 
@@ -268,6 +256,8 @@ export function createApp(options: AppOptions): App {
       };
       const sent = { params: c.req.param(), limits, incoming: c.env.incoming };
       const answer = await serveRoute(route, services, sent);
+      const refusal = refusalIn(answer);
+      if (refusal !== undefined) metrics.refused(refusal);
       return isRawResponse(answer) ? withHeaders(c, answer.response) : c.json(answer as object);
     });
   }
@@ -276,7 +266,7 @@ export function createApp(options: AppOptions): App {
   async function signIn(c: Context<Env>): Promise<Response> {
     const sent = parseJson(await readJsonText(c.req.raw, limits, c.env.incoming));
     const { token } = checked(signInSchema, sent, 'not_understood') as z.output<typeof signInSchema>;
-    const principal = await auth.signIn(c.req.raw, token, addressOf(c));
+    const principal = await auth.signIn(c.req.raw, token);
     if (principal.kind !== 'person')
       throw problem('forbidden', `This token belongs to the agent '${principal.name}'.`, {
         next: 'sign in with your own token',
@@ -293,10 +283,8 @@ export function createApp(options: AppOptions): App {
 
   /** Rejects excess requests before they queue for a database connection. */
   async function counted<T>(waits: boolean, work: () => Promise<T>): Promise<T> {
-    if (!waits && inFlight >= limits.inFlight) {
-      metrics.refused('overload');
+    if (!waits && inFlight >= limits.inFlight)
       throw problem('unavailable', 'The server is overloaded.', { next: 'retry after one second' });
-    }
     if (waits) waitingCount += 1;
     else inFlight += 1;
     try {
@@ -321,13 +309,23 @@ export function createApp(options: AppOptions): App {
   function answerError(error: unknown, c: Context<Env>): Response {
     const known = toProblem(error);
     const info = c.get('info');
+    metrics.refused(known?.body.code ?? 'internal');
     if (!known || known.status >= 500)
-      log.error({ request: info.id, route: info.route, err: loggable(error) }, 'failed');
+      log.error(
+        { request: info.id, address: info.address, route: info.route, err: loggable(error) },
+        'failed',
+      );
     if (known)
       // Every status in the table allows a body.
       return c.json(known.body, known.status as 400, { ...known.headers });
     return c.json({ code: 'internal', message: `Internal server error. Request id: ${info.id}.` }, 500);
   }
+}
+
+/** The code of a refusal that the engine answers instead of a new position. */
+function refusalIn(answer: unknown): string | undefined {
+  const reply = (answer as { reply?: { code?: unknown } } | undefined)?.reply;
+  return typeof reply?.code === 'string' ? reply.code : undefined;
 }
 
 const loggable = (error: unknown): object =>

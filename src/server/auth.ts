@@ -1,11 +1,12 @@
+import { hashToken, tokenId } from '../token-format.ts';
 import type { Backend } from './backend.ts';
 import { cookieToken } from './browser-session.ts';
+import { createGate } from './gate.ts';
 import { createJwtVerifier, type Issuer, looksLikeJwt } from './jwt.ts';
 import type { Limits } from './limits.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { hashToken, isToken } from './token.ts';
 
 export interface AuthOptions {
   /** The public URL of this server. */
@@ -16,9 +17,9 @@ export interface AuthOptions {
 /** Resolves the token of a request. Throws a problem. */
 export interface Auth {
   /** The bearer token, or that of the cookie of a browser. */
-  authenticate(request: Request, address: string): Promise<Principal>;
+  authenticate(request: Request): Promise<Principal>;
   /** A token that a person typed. */
-  signIn(request: Request, token: string, address: string): Promise<Principal>;
+  signIn(request: Request, token: string): Promise<Principal>;
   close(): void;
 }
 
@@ -30,6 +31,8 @@ interface Verified {
 /** How long a revoked token may still be accepted if the wake-up was missed. */
 const maxAgeMs = 2000;
 const maxCached = 10_000;
+/** Concurrent lookups of tokens that have not verified before: the others get the rest of the database connections. */
+const maxGuesses = 4;
 
 export function createAuth(
   { publicUrl, issuer }: AuthOptions,
@@ -39,70 +42,42 @@ export function createAuth(
   const jwt = issuer && createJwtVerifier(issuer, { backend, clock });
   const { failuresPerMinute } = limits;
   const failures = createRateLimit({ perSecond: failuresPerMinute / 60, burst: failuresPerMinute, clock });
-  /** Tokens that verified before: invalid tokens from the same address do not block them. */
+  /** Tokens that verified before: they do not wait behind those that others make up. */
   const proven = new Set<string>();
-  /** Lookups of unknown tokens in progress, by address. */
-  const guesses = new Map<string, Set<Promise<void>>>();
+  const guess = createGate(maxGuesses);
   const close = backend.onWake((wake) => {
     if (wake === 'tokens') cache.clear();
   });
   return { authenticate, signIn: verify, close };
 
-  async function authenticate(request: Request, address: string): Promise<Principal> {
+  async function authenticate(request: Request): Promise<Principal> {
     const sent = request.headers.get('authorization') ?? '';
     const [, token] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(sent) ?? [];
     const given = token ?? cookieToken(request);
     if (given === undefined) throw unauthorized(request, 'Missing bearer token.');
-    return await verify(request, given, address);
+    return await verify(request, given);
   }
 
-  async function verify(request: Request, token: string, address: string): Promise<Principal> {
+  /** A failure counts against the token that was sent, and against no other: it never keeps a valid token out. */
+  async function verify(request: Request, token: string): Promise<Principal> {
+    const id = tokenId(token);
+    const known = id !== undefined || (jwt !== undefined && looksLikeJwt(token));
+    if (!known) throw invalid(request);
     const hash = hashToken(token);
     const fresh = cache.get(hash);
-    const cached = fresh !== undefined && fresh.until > clock();
-    // Only unknown tokens count against the address.
-    const guessed = !cached && !proven.has(hash);
     const look = () => lookUp(token, hash);
-    const found = await (cached ? fresh.answer : guessed ? guess(address, look) : look());
-    if (isValid(found)) {
+    const found = await (fresh !== undefined && fresh.until > clock()
+      ? fresh.answer
+      : proven.has(hash)
+        ? look()
+        : guess(look));
+    if (found !== undefined && found.expiresAt > clock()) {
       if (proven.size >= maxCached) proven.clear();
       proven.add(hash);
       return found.principal;
     }
     proven.delete(hash);
-    if (!guessed && !failures.take(address)) throw tooMany();
-    throw unauthorized(request, 'The token is invalid, revoked or expired.', 'invalid_token');
-  }
-
-  function isValid(found: Verified | undefined): found is Verified {
-    return found !== undefined && found.expiresAt > clock();
-  }
-
-  /** Charges the address before the lookup, so that parallel guesses are limited too; a valid token gets the charge back. */
-  async function guess(
-    address: string,
-    look: () => Promise<Verified | undefined>,
-  ): Promise<Verified | undefined> {
-    while (!failures.take(address)) {
-      // Lookups in progress may return their charge.
-      const [other] = guesses.get(address) ?? [];
-      if (!other) throw tooMany();
-      await other;
-    }
-    const others = guesses.get(address) ?? new Set();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    guesses.set(address, others.add(promise));
-    let invalid = false;
-    try {
-      const found = await look();
-      invalid = !isValid(found);
-      return found;
-    } finally {
-      if (!invalid) failures.refund(address);
-      others.delete(promise);
-      if (others.size === 0) guesses.delete(address);
-      resolve();
-    }
+    throw failures.take(id ?? hash) ? invalid(request) : tooMany();
   }
 
   function lookUp(token: string, hash: string): Promise<Verified | undefined> {
@@ -120,7 +95,7 @@ export function createAuth(
   }
 
   async function find(token: string, hash: string): Promise<Verified | undefined> {
-    if (isToken(token)) {
+    if (tokenId(token) !== undefined) {
       const record = await backend.findToken(hash);
       if (!record) return undefined;
       const { id, project, kind, name } = record;
@@ -131,7 +106,11 @@ export function createAuth(
         expiresAt: record.expiresAt ?? Number.POSITIVE_INFINITY,
       };
     }
-    return jwt && looksLikeJwt(token) ? await jwt.verify(token) : undefined;
+    return await jwt?.verify(token);
+  }
+
+  function invalid(request: Request) {
+    return unauthorized(request, 'The token is invalid, revoked or expired.', 'invalid_token');
   }
 
   function unauthorized(request: Request, message: string, error?: string) {
@@ -146,7 +125,7 @@ export function createAuth(
 }
 
 const tooMany = () =>
-  problem('too_many_requests', 'Too many failed authentications from this address.', {
+  problem('too_many_requests', 'This token was refused too often.', {
     next: 'wait a minute, then use a valid token',
     headers: { 'Retry-After': '60' },
   });

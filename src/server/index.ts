@@ -1,3 +1,4 @@
+export { hashToken } from '../token-format.ts';
 export { hostRules } from './allowed-hosts.ts';
 export { type AppOptions, createApp, type McpHandler } from './app.ts';
 export type { Backend, TokenRecord } from './backend.ts';
@@ -7,7 +8,7 @@ export { defaultLimits, type Limits } from './limits.ts';
 export { type Listening, listen } from './listen.ts';
 export { createLog } from './log.ts';
 export { createMetrics } from './metrics.ts';
+export { serveMetrics } from './metrics-server.ts';
 export { createOneTimeLinks } from './one-time-links.ts';
 export { routes } from './routes.ts';
-export { hashToken } from './token.ts';
 export { createUiApp } from './ui-app.ts';

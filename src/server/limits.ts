@@ -9,7 +9,7 @@ export interface Limits {
   /** Requests per second of one token. */
   perSecond: number;
   burst: number;
-  /** Failed authentications of one address. */
+  /** Failed authentications with one token id, before the answer says to wait. */
   failuresPerMinute: number;
   /** Concurrent requests, not counting streams and long polls. */
   inFlight: number;

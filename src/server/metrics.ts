@@ -1,13 +1,18 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Backend } from './backend.ts';
+import { addJobsMetrics, type JobsSource } from './jobs-metrics.ts';
 
 /** Prometheus metrics. Labels are route patterns, never projects, to keep cardinality low. */
 export interface Metrics {
   begin(): void;
   end(request: { method: string; route: string; status: number; seconds: number }): void;
-  refused(why: 'auth' | 'host' | 'rate' | 'overload'): void;
+  /** An error answer; the codes are those of the API. */
+  refused(code: string): void;
   wake(): void;
-  streams(count: number): void;
+  /** Sets where the number of open streams comes from. */
+  countStreams(count: () => number): void;
+  /** Adds those of the background jobs of this server. */
+  watchJobs(source: JobsSource): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -29,9 +34,9 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
     registers,
   });
   const refusals = new Counter({
-    name: 'stepfast_http_refused_total',
-    help: 'Requests rejected before routing',
-    labelNames: ['why'] as const,
+    name: 'stepfast_refused_total',
+    help: 'Error answers by code',
+    labelNames: ['code'] as const,
     registers,
   });
   const wakes = new Counter({
@@ -39,7 +44,15 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
     help: 'Database notifications received',
     registers,
   });
-  const streams = new Gauge({ name: 'stepfast_streams', help: 'Open event streams', registers });
+  let countStreams = (): number => 0;
+  new Gauge({
+    name: 'stepfast_streams',
+    help: 'Open event streams',
+    registers,
+    collect() {
+      this.set(countStreams());
+    },
+  });
   new Gauge({
     name: 'stepfast_pool_connections',
     help: 'Database connections, and calls waiting for one',
@@ -58,9 +71,12 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
       inFlight.dec();
       requests.observe({ method, route, status: String(status) }, seconds);
     },
-    refused: (why) => refusals.inc({ why }),
+    refused: (code) => refusals.inc({ code }),
     wake: () => wakes.inc(),
-    streams: (count) => streams.set(count),
+    countStreams(count) {
+      countStreams = count;
+    },
+    watchJobs: (source) => addJobsMetrics(registry, source),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -11,8 +11,8 @@ import {
   createProjects,
   createTokens,
   type DatabaseOptions,
-  tokenHash,
 } from '../../../src/store/postgres/index.ts';
+import { hashToken } from '../../../src/token-format.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../../../test/kit/postgres.ts';
 import { type ServerOptions, type ServerProcess, startServer } from './servers.ts';
 
@@ -120,7 +120,7 @@ export async function createTeam(options: TeamOptions): Promise<Team> {
         [
           all.map(({ id }) => id),
           all.map(({ project }) => project),
-          all.map(({ token }) => tokenHash(token)),
+          all.map(({ token }) => hashToken(token)),
         ],
       );
       return all.map(({ token }) => token);

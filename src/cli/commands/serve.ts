@@ -14,11 +14,13 @@ export const serve: readonly Command[] = [
     summary: 'Run the team server',
     usage: 'stepfast serve [--port 7437] [--host 127.0.0.1] [--public-url https://...]',
     about:
-      'Serves a JSON API, MCP tools for agents and event streams over PostgreSQL, and runs background jobs. Any number of servers can share a database. Logs are JSON lines on stdout. The server requires a migrated database, finishes in-flight requests on shutdown, and speaks plain HTTP: put TLS in front of it. STEPFAST_PORT, STEPFAST_HOST, STEPFAST_PUBLIC_URL, STEPFAST_ISSUER and STEPFAST_JWKS set the options of the same name.',
+      'Serves a JSON API, MCP tools for agents and event streams over PostgreSQL, and runs background jobs. Any number of servers can share a database. Logs are JSON lines on stdout. The server requires a migrated database, finishes in-flight requests on shutdown, and speaks plain HTTP: put TLS in front of it. Every option can be set by an environment variable of its name, such as STEPFAST_PUBLIC_URL for --public-url, STEPFAST_ALLOW_HOST=a,b for a repeatable one and STEPFAST_NO_JOBS=true for one without a value; the command line takes precedence.',
     options: [
       databaseOption,
       ['--host <address>', 'Address to listen on (default: 127.0.0.1)'],
       ['--port <port>', 'Port to listen on; 0 picks a free port (default: 7437)'],
+      ['--metrics-port <port>', 'Port that serves /metrics for Prometheus (default: none)'],
+      ['--metrics-host <address>', 'Address of that port (default: 127.0.0.1)'],
       ['--public-url <url>', 'URL that clients use; required unless the server listens on loopback'],
       ['--allow-host <host>', 'Additional Host header to accept; repeatable'],
       ['--allow-origin <origin>', 'Origin of web pages that may call the server; repeatable'],

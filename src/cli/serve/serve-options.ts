@@ -8,6 +8,8 @@ export const options = {
   'database-url': databaseOptions['database-url'],
   host: { type: 'string' },
   port: { type: 'string' },
+  'metrics-host': { type: 'string' },
+  'metrics-port': { type: 'string' },
   'public-url': { type: 'string' },
   'allow-host': { type: 'string', multiple: true },
   'allow-origin': { type: 'string', multiple: true },
@@ -35,6 +37,8 @@ export interface ServeSettings {
   url: string;
   host: string;
   port: number;
+  /** Without a port, no metrics are served. */
+  metrics: { host: string; port: number } | undefined;
   publicUrl: URL | undefined;
   allowedHosts: string[];
   allowedOrigins: string[];
@@ -53,53 +57,69 @@ export interface ServeSettings {
 export const defaultPort = 7437;
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'];
 
-/** Throws a usage error. */
+/** The environment variable that sets an option: `--public-url` is `STEPFAST_PUBLIC_URL`. */
+export const variableOf = (name: string): string => `STEPFAST_${name.replaceAll('-', '_').toUpperCase()}`;
+
+/** Every option may also come from the environment; the command line wins. Throws a usage error. */
 export function settingsFrom(values: Values, io: Io): ServeSettings {
-  const text = (name: keyof Values, variable?: string): string | undefined => {
-    const value = values[name] ?? (variable === undefined ? undefined : io.env[variable]?.trim());
+  const given = (name: keyof Values) => values[name] ?? io.env[variableOf(name)]?.trim();
+  const text = (name: keyof Values): string | undefined => {
+    const value = given(name);
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const list = (name: keyof Values): string[] => {
-    const value = values[name];
-    return Array.isArray(value) ? value : [];
+    const value = given(name);
+    if (Array.isArray(value)) return value;
+    const parts = typeof value === 'string' ? value.split(',') : [];
+    return parts.map((each) => each.trim()).filter(Boolean);
   };
-  const integer = (name: keyof Values, min: number, max: number, variable?: string): number | undefined => {
-    const value = text(name, variable);
+  const flag = (name: keyof Values): boolean => {
+    const value = given(name) ?? '';
+    if (typeof value === 'boolean') return value;
+    if (['1', 'true', 'yes'].includes(String(value))) return true;
+    if (['', '0', 'false', 'no'].includes(String(value))) return false;
+    throw usageError(`${variableOf(name)} must be true or false, not '${String(value).slice(0, 40)}'.`);
+  };
+  const integer = (name: keyof Values, min: number, max: number): number | undefined => {
+    const value = text(name);
     if (value === undefined) return undefined;
     const number = Number(value);
     if (Number.isInteger(number) && number >= min && number <= max) return number;
     throw usageError(`--${name} takes a number from ${min} to ${max}, not '${value.slice(0, 40)}'.`);
   };
-  const host = text('host', 'STEPFAST_HOST') ?? '127.0.0.1';
-  const publicUrl = urlFrom(text('public-url', 'STEPFAST_PUBLIC_URL'));
+  const host = text('host') ?? '127.0.0.1';
+  const publicUrl = urlFrom(text('public-url'));
   const loopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
   if (!loopback && !publicUrl)
     throw usageError(
       `Listening on ${host.slice(0, 80)} makes this server public: set --public-url https://...`,
     );
+  const metricsPort = integer('metrics-port', 0, 65_535);
+  const metricsHost = text('metrics-host') ?? '127.0.0.1';
   const logLevel = text('log-level') ?? 'info';
   if (!levels.includes(logLevel)) throw usageError(`--log-level must be one of ${levels.join(', ')}.`);
   return {
     url: databaseUrl({ 'database-url': text('database-url') }, io),
     host,
-    port: integer('port', 0, 65_535, 'STEPFAST_PORT') ?? defaultPort,
+    port: integer('port', 0, 65_535) ?? defaultPort,
+    metrics: metricsPort === undefined ? undefined : { host: metricsHost, port: metricsPort },
     publicUrl,
     allowedHosts: list('allow-host'),
     allowedOrigins: list('allow-origin'),
     proxies: integer('proxies', 0, 10) ?? 0,
     connections: integer('connections', 1, 500) ?? 16,
     perSecond: integer('rate', 1, 1_000_000),
-    retentionMonths: integer('retention-months', 1, 240, 'STEPFAST_RETENTION_MONTHS'),
-    jobs: values['no-jobs'] !== true,
+    retentionMonths: integer('retention-months', 1, 240),
+    jobs: !flag('no-jobs'),
     webhookTargets: {
-      http: values['webhooks-allow-http'] === true,
-      privateAddresses: values['webhooks-allow-private'] === true,
+      http: flag('webhooks-allow-http'),
+      privateAddresses: flag('webhooks-allow-private'),
     },
     logLevel,
-    migrate: values.migrate === true,
+    migrate: flag('migrate'),
     issuerFor: issuerFrom({
-      issuer: text('issuer', 'STEPFAST_ISSUER'),
-      jwks: text('jwks', 'STEPFAST_JWKS'),
+      issuer: text('issuer'),
+      jwks: text('jwks'),
       audience: list('audience'),
       claims: { project: text('project-claim'), kind: text('kind-claim'), scope: text('scope-claim') },
     }),

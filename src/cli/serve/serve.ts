@@ -18,6 +18,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (settings.migrate) await (await import('./migrate.ts')).migrateAll(settings.url);
   const server = await start(settings, io);
   io.stderr.write(`Listening on ${server.url} (press Ctrl-C to stop)\n`);
+  if (server.metricsUrl !== undefined) io.stderr.write(`Metrics on ${server.metricsUrl}\n`);
   await new Promise<void>((resolve) => {
     const stopListening = onSignal(io, () => {
       stopListening();
@@ -38,6 +39,7 @@ const shutdownMs = 3500;
 
 interface RunningServer {
   url: string;
+  metricsUrl: string | undefined;
   close(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
     import('./mcp-tools.ts'),
     import('../../jobs/index.ts'),
   ]);
-  const { url, host, port, connections, perSecond } = settings;
+  const { url, host, port, connections, perSecond, metrics: metricsAt } = settings;
   const log = server.createLog({ level: settings.logLevel });
   const warn = (err: unknown): void => log.warn({ err }, 'database connection lost');
   const limits = {
@@ -62,6 +64,7 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
     const issuer = settings.issuerFor(publicUrl);
     // Filled in once the port is known.
     const hosts = { hosts: new Set<string>(), origins: new Set<string>() };
+    const metrics = server.createMetrics({ backend });
     const app = server.createApp({
       backend,
       mcp: await createMcpTools({
@@ -74,7 +77,7 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
       hosts,
       limits,
       log,
-      metrics: server.createMetrics({ backend }),
+      metrics,
       version: version(),
       clock: io.now,
       proxies: settings.proxies,
@@ -88,22 +91,33 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
       allow: settings.webhookTargets,
       retentionMonths: settings.retentionMonths,
     });
-    if (settings.jobs) await jobs.start();
+    if (settings.jobs) {
+      await jobs.start();
+      metrics.watchJobs({ report: jobs.health, backlog: jobs.backlog });
+    }
+    const metricsServer =
+      metricsAt &&
+      (await server.serveMetrics(metrics, metricsAt).catch(async (error: unknown) => {
+        await jobs.stop();
+        throw listenError(error, metricsAt, '--metrics-port');
+      }));
     const listening = await server.listen(app, { host, port, limits }).catch(async (error: unknown) => {
-      await jobs.stop();
-      throw listenError(error, host, port);
+      await Promise.all([jobs.stop(), metricsServer?.close()]);
+      throw listenError(error, { host, port }, '--port');
     });
     const { allowedHosts, allowedOrigins } = settings;
     const rules = server.hostRules({ publicUrl, host, port: listening.port, allowedHosts, allowedOrigins });
     for (const each of rules.hosts) hosts.hosts.add(each);
     for (const each of rules.origins) hosts.origins.add(each);
-    const address = `http://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
-    log.info({ url: address, version: version() }, 'listening');
+    const address = urlOf(host, listening.port);
+    const metricsUrl = metricsServer && `${urlOf(metricsAt.host, metricsServer.port)}/metrics`;
+    log.info({ url: address, metrics: metricsUrl, version: version() }, 'listening');
     return {
       url: address,
+      metricsUrl,
       async close() {
         await Promise.all([listening.close(), jobs.stop()]);
-        await backend.close();
+        await Promise.all([backend.close(), metricsServer?.close()]);
         log.info('stopped');
         await new Promise<void>((resolve) => log.flush(() => resolve()));
       },
@@ -113,6 +127,9 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
     throw error;
   }
 }
+
+const urlOf = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Handles SIGINT and SIGTERM. Returns an unsubscribe function. */
 function onSignal(io: Io, listener: () => void): () => void {

@@ -50,7 +50,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const listening = await server
     .listen(app, { host, port, limits: server.defaultLimits })
     .catch((error: unknown) => {
-      throw listenError(error, host, port);
+      throw listenError(error, { host, port });
     });
   origin = `http://${host}:${listening.port}`;
   hosts.hosts.add(`${host}:${listening.port}`);

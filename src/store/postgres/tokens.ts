@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hashToken, newToken } from '../../token-format.ts';
 import { asOwnerOf } from './owner-connection.ts';
 import { channel } from './wake-channel.ts';
 
@@ -24,22 +24,16 @@ export interface Tokens {
   revoke(project: number, id: string): Promise<boolean>;
 }
 
-export const tokenHash = (token: string): string => hash('sha256', token, 'hex');
-
-const idBytes = 8;
-const secretBytes = 32;
-
 /** Requires the owner of the database. */
 export function createTokens(url: string): Tokens {
   return {
     async create(project, { kind, name, scopes, expiresAt }) {
-      const id = randomBytes(idBytes).toString('hex');
-      const token = `sf_${id}_${randomBytes(secretBytes).toString('base64url')}`;
+      const { id, token } = newToken();
       await asOwnerOf(url, project, async (client) => {
         await client.query(
           `insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at)
             values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000))`,
-          [id, project, tokenHash(token), kind, name.replaceAll('\0', ''), [...scopes], expiresAt ?? null],
+          [id, project, hashToken(token), kind, name.replaceAll('\0', ''), [...scopes], expiresAt ?? null],
         );
         await client.query('select pg_notify($1, $2)', [channel, 'tokens']);
       });

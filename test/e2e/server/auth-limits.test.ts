@@ -2,80 +2,116 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { StepfastError } from '../../../src/errors.ts';
 import { hashToken } from '../../../src/server/index.ts';
-import { startServer } from './http-kit.ts';
+import { newToken } from '../../../src/token-format.ts';
+import { type HttpServer, startServer } from './http-kit.ts';
 
-test('a client that guesses tokens is slowed down, and no other', async () => {
-  let now = Date.now();
-  await using own = await startServer({ limits: { failuresPerMinute: 5 }, clock: () => now, proxies: 1 });
-  const token = own.token('north');
-  const guess = (from: string, with_ = `sf_0_${'x'.repeat(43)}`) =>
-    own.call('GET', '/v1/whoami', { token: with_, headers: { 'X-Forwarded-For': `1.2.3.4, ${from}` } });
-  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 200 });
-  const statuses = [];
-  for (let count = 0; count < 7; count += 1) statuses.push((await guess('10.0.0.1')).status);
-  expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
-  expect(await guess('10.0.0.2')).toMatchObject({ status: 401 });
-  // One that has just been good is good behind the same address, and so is one that was before.
-  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 200 });
-  now += 3000;
-  for (let count = 0; count < 3; count += 1) await guess('10.0.0.1');
-  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 200 });
-  own.backend.revoke(hashToken(token));
-  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 429 });
-  // From then on it is a guess like the others, and costs no look.
-  let asked = 0;
-  const find = own.backend.findToken;
-  own.backend.findToken = (hash) => {
-    asked += 1;
-    return find(hash);
-  };
-  expect(await guess('10.0.0.1', token)).toMatchObject({ status: 429 });
-  expect(asked).toBe(0);
-  now += 61_000;
-  expect(await guess('10.0.0.1')).toMatchObject({ status: 401 });
-});
+const status = async (server: HttpServer, token: string): Promise<number> =>
+  (await server.call('GET', '/v1/whoami', { token })).status;
 
-/** A server on which every look for a token takes until it is told to answer. */
-async function slowServer() {
-  const own = await startServer({ limits: { failuresPerMinute: 5 }, clock: () => 1_000_000_000_000 });
-  const find = own.backend.findToken;
-  const counts = { asked: 0 };
-  own.backend.findToken = async (hash) => {
+/** Counts the lookups of a server, of which each takes a while. */
+function slowLookups(server: HttpServer): { asked: number; atOnce: number } {
+  const find = server.backend.findToken;
+  const counts = { asked: 0, atOnce: 0 };
+  let running = 0;
+  server.backend.findToken = async (hash) => {
     counts.asked += 1;
-    await sleep(30);
+    running += 1;
+    counts.atOnce = Math.max(counts.atOnce, running);
+    await sleep(10);
+    running -= 1;
     return await find(hash);
   };
-  const statuses = (tokens: readonly string[]): Promise<number[]> =>
-    Promise.all(tokens.map(async (token) => (await own.call('GET', '/v1/whoami', { token })).status));
-  return { own, counts, statuses };
+  return counts;
 }
 
-test('many guesses at once are no more than one after the other', async () => {
-  const { own, counts, statuses } = await slowServer();
-  await using _ = own;
-  const bad = Array.from({ length: 60 }, (_, at) => `sf_0_${String(at).padStart(43, 'x')}`);
-  const answers = await statuses(bad);
-  expect(counts.asked).toBe(5);
-  expect(answers.filter((status) => status === 401)).toHaveLength(5);
-  expect(answers.filter((status) => status === 429)).toHaveLength(55);
+const madeUp = (number: number): string[] => Array.from({ length: number }, () => newToken().token);
+/** As those of earlier versions: nothing tells that nobody issued it. */
+const withoutChecksum = (number: number, id = '0123456789abcdef'): string[] =>
+  Array.from({ length: number }, (_, at) => `sf_${id}_${String(at).padStart(43, 'x')}`);
+
+test('S6: a made-up token is refused without the database, as often as it comes, and counts against nobody', async () => {
+  await using server = await startServer({ limits: { failuresPerMinute: 5 } });
+  const counts = slowLookups(server);
+  const garbage = [
+    'x',
+    'sf_0_short',
+    ...madeUp(30).map((token) => token.replace(/.$/, (end) => (end === 'A' ? 'B' : 'A'))),
+    ...madeUp(30).map((token) => token.replace(/^sf_[0-9a-f]+_/, 'sf_0123456789abcdef_')),
+    'a.jwt.where_no_issuer_is_known',
+  ];
+  for (const token of garbage) expect(await status(server, token), token).toBe(401);
+  expect(counts.asked).toBe(0);
 });
 
-test('many good tokens may come at once from one address', async () => {
-  const { own, statuses } = await slowServer();
-  await using _ = own;
-  const good = Array.from({ length: 30 }, () => own.token('north'));
-  expect(new Set(await statuses(good))).toEqual(new Set([200]));
+test('S6: no number of bad tokens keeps a good one out that comes from the same address', async () => {
+  await using server = await startServer({ limits: { failuresPerMinute: 5 } });
+  const counts = slowLookups(server);
+  const good = server.token('north');
+  const { id } = newToken();
+  const bad = [...withoutChecksum(60), ...madeUp(60), ...withoutChecksum(60, id)];
+  const refused = Promise.all(bad.map((token) => status(server, token)));
+  expect(await status(server, good)).toBe(200);
+  expect(new Set(await refused)).toEqual(new Set([401, 429]));
+  // None that never verified takes the connections of the others.
+  expect(counts.atOnce).toBeLessThanOrEqual(4);
+  expect(await status(server, server.token('north'))).toBe(200);
+});
+
+test('S6: a good token goes on while others guess its secret, also on a server that has not seen it', async () => {
+  await using server = await startServer({ limits: { failuresPerMinute: 5 } });
+  const good = server.token('north');
+  const [, id = ''] = good.split('_');
+  for (const token of withoutChecksum(20, id)) await status(server, token);
+  expect(await status(server, good)).toBe(200);
+});
+
+test('S6: failures are counted by token id; a client that goes on with its revoked token is told to wait', async () => {
+  let now = Date.now();
+  await using server = await startServer({ limits: { failuresPerMinute: 5 }, clock: () => now });
+  const [mine, other] = [server.token('north'), server.token('north')];
+  expect(await status(server, mine)).toBe(200);
+  server.backend.revoke(hashToken(mine));
+  const statuses = [];
+  for (let count = 0; count < 7; count += 1) statuses.push(await status(server, mine));
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  const told = await server.call('GET', '/v1/whoami', { token: mine });
+  expect(told).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+  expect(told.headers.get('retry-after')).toBe('60');
+  server.backend.revoke(hashToken(other));
+  expect(await status(server, other)).toBe(401);
+  now += 61_000;
+  expect(await status(server, mine)).toBe(401);
+});
+
+test('S6: a token of an earlier version, which has no checksum, works', async () => {
+  await using server = await startServer();
+  const [old = ''] = withoutChecksum(1);
+  const project = { id: 1, name: 'north' };
+  server.backend.addToken(hashToken(old), {
+    id: 'old',
+    project,
+    kind: 'agent',
+    name: 'old',
+    scopes: ['read'],
+  });
+  expect(await status(server, old)).toBe(200);
+});
+
+test('S6: many good tokens may come at once from one address', async () => {
+  await using server = await startServer({ limits: { failuresPerMinute: 5 } });
+  slowLookups(server);
+  const good = Array.from({ length: 30 }, () => server.token('north'));
+  expect(new Set(await Promise.all(good.map((token) => status(server, token))))).toEqual(new Set([200]));
 });
 
 test('a token is not called bad because the database was away', async () => {
-  const { own, statuses } = await slowServer();
-  await using _ = own;
-  const find = own.backend.findToken;
-  own.backend.findToken = async () => {
+  await using server = await startServer({ limits: { failuresPerMinute: 5 } });
+  const find = server.backend.findToken;
+  server.backend.findToken = async () => {
     throw new StepfastError('store_failed', 'gone');
   };
-  const good = Array.from({ length: 12 }, () => own.token('north'));
-  for (const token of good) expect(await statuses([token])).toEqual([503]);
-  own.backend.findToken = find;
-  expect(await statuses(good.slice(0, 1))).toEqual([200]);
+  const good = Array.from({ length: 12 }, () => server.token('north'));
+  for (const token of good) expect(await status(server, token)).toBe(503);
+  server.backend.findToken = find;
+  expect(await status(server, good[0] ?? '')).toBe(200);
 });

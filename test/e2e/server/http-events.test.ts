@@ -6,8 +6,8 @@ import { begin, type HttpServer, readEvents, type SseEvent, startServer } from '
 const batches = (events: SseEvent[]): SseEvent[] => events.filter(({ event }) => event === 'batch');
 const note = (text: string) => ({ command: { type: 'note', kind: 'reminder', key: 'k', text } });
 
-const gauge = async ({ call }: HttpServer, name: string): Promise<number> =>
-  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await call('GET', '/metrics')).text)?.[1]);
+const gauge = async ({ metrics }: HttpServer, name: string): Promise<number> =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await metrics())?.[1]);
 
 test('a stream tells what happens, in order, and goes on after the last id', async () => {
   await using server = await startServer();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type Scope, scopes } from '../../../src/schema/index.ts';
 import {
   type AppOptions,
@@ -13,6 +12,7 @@ import {
   type Listening,
   listen,
 } from '../../../src/server/index.ts';
+import { newToken } from '../../../src/token-format.ts';
 import { createMemoryBackend, type MemoryBackend } from './memory-backend.ts';
 
 export const projects = { north: 1, south: 2 } as const;
@@ -23,6 +23,8 @@ export interface Http extends AsyncDisposable {
   listening: Listening;
   /** Lines of the log so far. */
   logged: string[];
+  /** What Prometheus would read. */
+  metrics(): Promise<string>;
   call(method: string, path: string, options?: CallOptions): Promise<Answered>;
 }
 
@@ -86,13 +88,14 @@ export async function startHttp(backend: Backend, options: ServerOptions = {}): 
   const publicUrl = new URL('https://stepfast.example');
   // The port is known only when it listens.
   const hosts = { hosts: new Set<string>(), origins: new Set<string>() };
+  const metrics = createMetrics({ backend });
   const app = createApp({
     backend,
     auth: { publicUrl, ...(issuer ? { issuer } : {}) },
     hosts,
     limits,
     log: createLog({ write: (line) => logged.push(line) }),
-    metrics: createMetrics({ backend }),
+    metrics,
     version: '0.0.0-test',
     clock,
     ...(mcp ? { mcp } : {}),
@@ -107,14 +110,10 @@ export async function startHttp(backend: Backend, options: ServerOptions = {}): 
     url,
     listening,
     logged,
+    metrics: metrics.text,
     call: (method, path, callOptions) => call(url, method, path, callOptions),
     [Symbol.asyncDispose]: () => listening.close(),
   };
-}
-
-function newToken(): { id: string; token: string } {
-  const id = randomBytes(8).toString('hex');
-  return { id, token: `sf_${id}_${randomBytes(32).toString('base64url')}` };
 }
 
 export async function call(

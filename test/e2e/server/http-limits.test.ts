@@ -136,7 +136,7 @@ test('a client that leaves while its token is looked up leaves nothing behind', 
   }
   answer.resolve();
   await expect
-    .poll(async () => (await own.call('GET', '/metrics')).text, { timeout: 60_000 })
+    .poll(() => own.metrics(), { timeout: 60_000 })
     .toMatch(/route="\/v1\/runs\/:run\/commands",status="400"} 1/);
   const next = await own.call('POST', `/v1/runs/${started}/commands`, { token: mine, body });
   expect(next).toMatchObject({ status: 200 });

@@ -281,15 +281,17 @@ test('logs and metrics know patterns, never tokens, bodies or queries', async ()
     token: mine.split('_')[1],
     ms: expect.any(Number),
     request: expect.any(String),
+    address: '127.0.0.1',
   });
   expect(lines.map(({ route }) => route)).toContain('/v1/runs/:run');
-  const metrics = await own.call('GET', '/metrics');
-  expect(metrics.text).toContain(
+  expect(await own.call('GET', '/metrics')).toMatchObject({ status: 404 });
+  const metrics = await own.metrics();
+  expect(metrics).toContain(
     'stepfast_http_request_seconds_count{method="GET",route="/v1/runs/:run",status="200"} 1',
   );
-  expect(metrics.text).toContain('stepfast_pool_connections{state="waiting"} 0');
-  for (const told of [own.logged.join(''), metrics.text]) {
-    for (const secret of [mine, mine.slice(-43), run, 'a secret plan', 'hidden'])
+  expect(metrics).toContain('stepfast_pool_connections{state="waiting"} 0');
+  for (const told of [own.logged.join(''), metrics]) {
+    for (const secret of [mine, mine.slice(-49), run, 'a secret plan', 'hidden'])
       expect(told).not.toContain(secret);
   }
 });

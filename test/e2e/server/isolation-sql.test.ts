@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTokens, tokenHash } from '../../../src/store/postgres/index.ts';
+import { createTokens } from '../../../src/store/postgres/index.ts';
+import { hashToken } from '../../../src/token-format.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
 import { begin, note } from '../../kit/sample-run.ts';
 
@@ -226,7 +227,7 @@ describe('functions', () => {
 
   test('a token is found by its hash alone, and by nothing like it', async () => {
     const { postgres } = database;
-    const found = await postgres.findToken(tokenHash(tokenOfTheirs));
+    const found = await postgres.findToken(hashToken(tokenOfTheirs));
     expect(found).toMatchObject({ kind: 'agent', name: 'a', scopes: ['read'], project: { id: theirs } });
     expect(tokenOfTheirs).toMatch(/^sf_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/);
     for (const wrong of [
@@ -234,8 +235,8 @@ describe('functions', () => {
       '%',
       "' or true --",
       tokenOfTheirs,
-      tokenHash('x'),
-      tokenHash(tokenOfTheirs).toUpperCase(),
+      hashToken('x'),
+      hashToken(tokenOfTheirs).toUpperCase(),
     ])
       expect(await postgres.findToken(wrong)).toBeUndefined();
     const { rows } = await owner.query(`select * from stepfast.tokens`);
@@ -250,17 +251,17 @@ describe('functions', () => {
       scopes: ['read', 'decide'],
       expiresAt: 4_102_444_800_000,
     });
-    expect(await database.postgres.findToken(tokenHash(token))).toMatchObject({
+    expect(await database.postgres.findToken(hashToken(token))).toMatchObject({
       expiresAt: 4_102_444_800_000,
     });
     expect(await tokens.revoke(theirs, id)).toBe(false);
-    expect(await database.postgres.findToken(tokenHash(token))).toMatchObject({ name: 'ann' });
+    expect(await database.postgres.findToken(hashToken(token))).toMatchObject({ name: 'ann' });
     expect(await tokens.revoke(mine, id)).toBe(true);
     expect(await tokens.revoke(mine, id)).toBe(false);
-    expect(await database.postgres.findToken(tokenHash(token))).toBeUndefined();
+    expect(await database.postgres.findToken(hashToken(token))).toBeUndefined();
     const listed = (await tokens.list(mine)).find((each) => each.id === id);
     expect(listed).toMatchObject({ name: 'ann', revokedAt: expect.any(Number) });
-    expect(JSON.stringify(await tokens.list(mine))).not.toContain(tokenHash(token));
+    expect(JSON.stringify(await tokens.list(mine))).not.toContain(hashToken(token));
   });
 });
 

@@ -13,6 +13,8 @@ export interface Ran {
 /** A real `stepfast serve`. */
 export interface Served {
   url: string;
+  /** Of its metrics, where it has any. */
+  readonly metricsUrl: string;
   child: ChildProcess;
   /** Lines of the log so far. */
   log(): string;
@@ -48,7 +50,7 @@ export function createCli(own: NodeJS.ProcessEnv): Cli {
       return stdout.trim();
     },
     async serve(...args) {
-      const child = spawn(process.execPath, [entry, 'serve', '--port', '0', ...args], {
+      const child = spawn(process.execPath, [entry, 'serve', '--port', '0', '--metrics-port', '0', ...args], {
         env,
         stdio: ['ignore', 'pipe', 'pipe'],
       });
@@ -67,6 +69,9 @@ export function createCli(own: NodeJS.ProcessEnv): Cli {
       });
       return {
         url,
+        get metricsUrl() {
+          return /Metrics on (\S+)/.exec(stderr)?.[1] ?? '';
+        },
         child,
         log: () => stdout,
         stderr: () => stderr,

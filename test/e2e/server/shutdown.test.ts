@@ -46,7 +46,7 @@ async function open(server: Served, request?: string, ...headers: string[]): Pro
 const announced = ['Content-Type: application/json', 'Content-Length: 100'];
 
 const inFlight = async (server: Served): Promise<number> => {
-  const { text } = await call(server.url, 'GET', '/metrics');
+  const { text } = await call(server.metricsUrl, 'GET', '');
   return Number(/^stepfast_http_in_flight (\d+)/m.exec(text)?.[1]);
 };
 

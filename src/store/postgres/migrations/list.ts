@@ -4,8 +4,18 @@ import { months } from './0003-months.ts';
 import { tokens } from './0004-tokens.ts';
 import { sessions } from './0005-sessions.ts';
 import { rows } from './0006-rows.ts';
+import { operations } from './0010-operations.ts';
 import { jobs } from './0100-jobs.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order of their ids. */
-export const migrations: readonly Migration[] = [tables, calls, months, tokens, sessions, rows, jobs];
+export const migrations: readonly Migration[] = [
+  tables,
+  calls,
+  months,
+  tokens,
+  sessions,
+  rows,
+  operations,
+  jobs,
+];
