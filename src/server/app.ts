@@ -5,6 +5,7 @@ import type * as z from 'zod';
 import { StepfastError } from '../errors.ts';
 import { scopes as allScopes, apiHeader, apiVersion, versionHeader } from '../schema/index.ts';
 import { checkHost, type HostRules } from './allowed-hosts.ts';
+import { createAuditor } from './audit.ts';
 import { type AuthOptions, createAuth } from './auth.ts';
 import type { Backend } from './backend.ts';
 import { parseJson, readJsonText } from './body.ts';
@@ -74,6 +75,7 @@ export function createApp(options: AppOptions): App {
   const auth = createAuth(options.auth, { backend, limits, clock });
   const streams = createStreams({ backend, limits });
   const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
+  const auditor = createAuditor({ backend, log });
   const stopping = new AbortController();
   metrics.countStreams(() => streams.size);
   const stopWake = backend.onWake(() => metrics.wake());
@@ -241,6 +243,7 @@ export function createApp(options: AppOptions): App {
   async function serve(c: Context<Env>, route: Route): Promise<Response> {
     const principal = await enter(c);
     const { raw: request } = c.req;
+    const { id, address } = c.get('info');
     return await counted(route.waits === true, async () => {
       const services = {
         principal,
@@ -253,6 +256,7 @@ export function createApp(options: AppOptions): App {
         signal: route.waits ? AbortSignal.any([request.signal, stopping.signal]) : stopping.signal,
         now: clock(),
         url: publicUrl.origin,
+        audit: auditor({ principal, address, request: id }),
       };
       const sent = { params: c.req.param(), limits, incoming: c.env.incoming };
       const answer = await serveRoute(route, services, sent);

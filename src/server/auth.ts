@@ -31,6 +31,8 @@ interface Verified {
 /** How long a revoked token may still be accepted if the wake-up was missed. */
 const maxAgeMs = 2000;
 const maxCached = 10_000;
+/** How exact the time of last use is. */
+const useEveryMs = 60_000;
 /** Concurrent lookups of tokens that have not verified before: the others get the rest of the database connections. */
 const maxGuesses = 4;
 
@@ -44,6 +46,7 @@ export function createAuth(
   const failures = createRateLimit({ perSecond: failuresPerMinute / 60, burst: failuresPerMinute, clock });
   /** Tokens that verified before: they do not wait behind those that others make up. */
   const proven = new Set<string>();
+  const usedAt = new Map<string, number>();
   const guess = createGate(maxGuesses);
   const close = backend.onWake((wake) => {
     if (wake === 'tokens') cache.clear();
@@ -74,10 +77,20 @@ export function createAuth(
     if (found !== undefined && found.expiresAt > clock()) {
       if (proven.size >= maxCached) proven.clear();
       proven.add(hash);
+      if (id !== undefined) noteUse(found.principal);
       return found.principal;
     }
     proven.delete(hash);
     throw failures.take(id ?? hash) ? invalid(request) : tooMany();
+  }
+
+  /** Nobody waits for it. A failure is not reported: the next minute tries again. */
+  function noteUse({ id, project }: Principal): void {
+    const now = clock();
+    if (now - (usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < useEveryMs) return;
+    if (usedAt.size >= maxCached) usedAt.clear();
+    usedAt.set(id, now);
+    backend.useToken(project.id, id).catch(() => undefined);
   }
 
   function lookUp(token: string, hash: string): Promise<Verified | undefined> {

@@ -10,7 +10,10 @@ export type TokenRecord = Omit<NonNullable<Awaited<ReturnType<Postgres['findToke
 
 /** The storage of all projects behind the HTTP server. Data of one project never includes data of another. */
 export interface Backend
-  extends Pick<Postgres, 'page' | 'sessions' | 'tail' | 'onWake' | 'projectNamed' | 'ready' | 'close'> {
+  extends Pick<
+    Postgres,
+    'page' | 'sessions' | 'tail' | 'onWake' | 'projectNamed' | 'useToken' | 'audit' | 'ready' | 'close'
+  > {
   engine(project: number): Engine;
   pages(project: number): PageSource;
   /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */

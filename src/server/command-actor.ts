@@ -37,6 +37,9 @@ const engineCommands: ReadonlySet<Type> = new Set([
   'adopt',
 ]);
 
+/** Whether the audit records a command. */
+export const isDecision = (type: Type): boolean => personCommands.has(type);
+
 /** The scope of a command, besides what `withProvenActor` asks for. */
 export const scopeOf = (type: Type): Scope =>
   engineCommands.has(type) && type !== 'adopt' ? 'gates' : 'write';

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { Engine } from '../engine/index.ts';
 import type { PageSource } from '../runtime/index.ts';
 import type { Scope } from '../schema/index.ts';
+import type { Audit } from './audit.ts';
 import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import type { Streams } from './streams.ts';
@@ -17,6 +18,8 @@ export interface Common {
   now: number;
   /** The public URL of this server. */
   url: string;
+  /** Only the team server has one. */
+  audit?: Audit;
 }
 
 /** What the dashboard needs. */

@@ -17,7 +17,8 @@ import {
   whoamiAnswerSchema,
 } from '../schema/index.ts';
 import type { Loaded } from '../store/index.ts';
-import { asReader, scopeOf, withProvenActor } from './command-actor.ts';
+import type { Audit } from './audit.ts';
+import { asReader, isDecision, scopeOf, withProvenActor } from './command-actor.ts';
 import { pageRoutes } from './page-routes.ts';
 import { presented } from './present.ts';
 import { may } from './principal.ts';
@@ -115,10 +116,19 @@ export const routes: readonly Route[] = [
     summary: 'Start a run',
     body: beginBodySchema(definition),
     answer: executed,
-    handle: async ({ body, principal, engine, now, url, request }) => {
+    handle: async ({ body, principal, engine, now, url, request, audit }) => {
       const command = withProvenActor(body.command, principal, { now, url });
       const circumstances = { ...body.circumstances, principal: principal.id };
-      return asPreferred(await engine.begin(body.definition, command, circumstances, body.once), request);
+      const begun = await engine.begin(body.definition, command, circumstances, body.once);
+      const { name } = body.definition;
+      if (begun.view)
+        await audit?.({
+          action: 'workflow.published',
+          subject: begun.view.hash,
+          details: { name, run: begun.run },
+        });
+      if (isDecision(command.type)) await auditDecision(command, begun, audit);
+      return asPreferred(begun, request);
     },
   }),
   route({
@@ -221,8 +231,9 @@ export const routes: readonly Route[] = [
     summary: 'Delete a run',
     params: run,
     answer: 'nothing',
-    async handle({ params, engine }) {
+    async handle({ params, engine, audit }) {
       await engine.remove(params.run);
+      await audit?.({ action: 'run.deleted', subject: params.run });
       return rawResponse(new Response(null, { status: 204 }));
     },
   }),
@@ -265,7 +276,16 @@ function asPreferred({ view, ...answer }: Executed, request: Request): object {
   return { ...presented(answer), ...(preferred ? { view: viewOf(view) } : {}) };
 }
 
-async function execute({ params, body, principal, engine, now, url, request }: CommandCall): Promise<object> {
+async function execute({
+  params,
+  body,
+  principal,
+  engine,
+  now,
+  url,
+  request,
+  audit,
+}: CommandCall): Promise<object> {
   const { command, key: given, circumstances } = body;
   if (command.type === 'status' && !may(principal, 'write')) {
     const reader = asReader({ ...command, now }, principal, now);
@@ -276,7 +296,20 @@ async function execute({ params, body, principal, engine, now, url, request }: C
   if (!may(principal, needed)) throw missingScope(needed);
   const proven = withProvenActor(command, principal, { now, url });
   const around = { ...circumstances, principal: principal.id };
-  return asPreferred(await engine.execute(params.run, proven, given, around), request);
+  const executed = await engine.execute(params.run, proven, given, around);
+  if (isDecision(command.type)) await auditDecision(proven, executed, audit);
+  return asPreferred(executed, request);
+}
+
+/** What changed nothing, because it was refused or repeated, is no decision. */
+async function auditDecision(
+  { type, actor, ...command }: { type: string; actor: { kind: string }; verdict?: string },
+  { run, changed }: Executed,
+  audit: Audit | undefined,
+): Promise<void> {
+  const { verdict } = command;
+  const details = { as: actor.kind, ...(verdict === undefined ? {} : { verdict }) };
+  if (changed) await audit?.({ action: `decision.${type}`, subject: run, details });
 }
 
 function onAbort(signal: AbortSignal): { aborted: Promise<void>; forget(): void } {

@@ -1,4 +1,4 @@
-import { type Command, json, type Option } from './command.ts';
+import { type Command, json, type Option, yesOption } from './command.ts';
 
 const group = 'Team server';
 
@@ -60,31 +60,60 @@ export const serve: readonly Command[] = [
   {
     name: 'project',
     group,
-    summary: 'Create and list projects on the server',
-    usage: 'stepfast project create <name> | list',
-    about: 'A project has its own runs and tokens and is isolated from other projects.',
-    options: [databaseOption, json],
-    examples: ['stepfast project create shop', 'stepfast project list'],
+    summary: 'Create, list, rename, export and remove projects on the server',
+    usage: 'stepfast project create <name> | list | rename <name> <new name> | export <name> | remove <name>',
+    about:
+      'A project has its own runs and tokens and is isolated from other projects. `export` writes each run to a file of its own, which `stepfast import` reads, and `project.json` with tokens (without secrets) and the audit. `remove` ends the tokens first, then deletes everything in the project.',
+    options: [
+      ['-o, --output <directory>', 'Directory to export to (default: <name>-export)'],
+      yesOption,
+      databaseOption,
+      json,
+    ],
+    examples: [
+      'stepfast project create shop',
+      'stepfast project rename shop store',
+      'stepfast project export store --output store-backup',
+      'stepfast project remove store',
+    ],
     load: () => import('../serve/project.ts'),
+  },
+  {
+    name: 'audit',
+    group,
+    summary: 'Show who did what on the server',
+    usage: 'stepfast audit [--project <project>] [--limit <number>]',
+    about:
+      'Lists changes of projects and tokens, workflows used for the first time, decisions and deleted runs, with who did it, from which address and the id of the request in the log. Without --project it lists all projects.',
+    options: [
+      ['--project <project>', 'Only this project'],
+      ['--limit <number>', 'How many of the newest entries (default: 100)'],
+      databaseOption,
+      json,
+    ],
+    examples: ['stepfast audit', 'stepfast audit --project shop --json'],
+    load: () => import('../serve/audit.ts'),
   },
   {
     name: 'token',
     group,
-    summary: 'Create, list and revoke tokens of a project',
-    usage: 'stepfast token create <name> | list | revoke <id> --project <project>',
+    summary: 'Create, list, rotate and revoke tokens of a project',
+    usage: 'stepfast token create <name> | list | rotate <id> | revoke <id> --project <project>',
     about:
-      'A token belongs to an agent or a person. It is printed once, alone on stdout; only its hash is stored. Scopes: read reads runs, write starts and advances them, gates reports gate results, decide makes decisions that need a person, admin deletes runs. By default an agent gets read, write and gates, and a person also gets decide. Only a person can have decide.',
+      'A token belongs to an agent or a person. It is printed once, alone on stdout; only its hash is stored. Scopes: read reads runs, write starts and advances them, gates reports gate results, decide makes decisions that need a person, admin deletes runs. By default an agent gets read, write and gates, and a person also gets decide. Only a person can have decide. `rotate` creates a token with the same name and rights, and ends the old one after a while. `list` shows when a token was last used, to the minute.',
     options: [
       ['--project <project>', 'Project of the token'],
       ['--kind <kind>', 'agent or person (default: agent)'],
       ['--scope <scopes>', 'Comma-separated scopes; repeatable'],
-      ['--expires <time>', 'Lifetime: 12h, 30d, 2w or never (default: 90d)'],
+      ['--expires <time>', 'Lifetime: 12h, 30d, 2w or never (default: 90d; rotate: as before)'],
+      ['--grace <time>', 'How long a rotated token still works: 24h, 30m or 0 (default: 24h)'],
       databaseOption,
       json,
     ],
     examples: [
       'stepfast token create ci --project shop',
       'stepfast token create Ada --project shop --kind person --expires 30d',
+      'stepfast token rotate 4f1a09c2d3e4b5a6 --project shop',
       'stepfast token revoke 4f1a09c2d3e4b5a6 --project shop',
     ],
     load: () => import('../serve/token.ts'),

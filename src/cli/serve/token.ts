@@ -13,6 +13,7 @@ export const options = {
   kind: { type: 'string' },
   scope: { type: 'string', multiple: true },
   expires: { type: 'string' },
+  grace: { type: 'string' },
 } as const;
 
 const scopeHelp: Record<Scope, string> = {
@@ -27,18 +28,22 @@ const defaultScopes: Record<'agent' | 'person', readonly Scope[]> = {
   person: ['read', 'write', 'gates', 'decide'],
 };
 const defaultExpiry = '90d';
+const defaultGrace = '24h';
+const actions = ['create', 'list', 'rotate', 'revoke'] as const;
+const known = 'create, list, rotate or revoke';
 
 export const run = (args: readonly string[], io: Io): Promise<number> => withDatabase(() => act(args, io));
 
 async function act(args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = readArgs(args, options, { min: 1, max: 2, what: 'create, list or revoke' });
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 2, what: known });
   const [what, name] = positionals;
-  if (what !== 'create' && what !== 'list' && what !== 'revoke')
-    throw usageError(`Unknown action '${what?.slice(0, 40)}'. Use create, list or revoke.`);
+  if (!actions.some((action) => action === what))
+    throw usageError(`Unknown action '${what?.slice(0, 40)}'. Use ${known}.`);
   if (what === 'list' && name !== undefined) throw usageError(`Unexpected argument '${name.slice(0, 40)}'.`);
   if (what !== 'list' && !name) throw usageError(`Missing token ${what === 'create' ? 'name' : 'id'}.`);
   if (!values.project) throw usageError('Missing --project <name>. Run: stepfast project list');
   const request = what === 'create' ? parseRequest(values, io) : undefined;
+  const rotation = what === 'rotate' ? parseRotation(values, io) : undefined;
   const url = databaseUrl(values, io);
   const { createProjects, createTokens } = await loadPostgres();
   const project = await createProjects(url).named(values.project);
@@ -51,10 +56,16 @@ async function act(args: readonly string[], io: Io): Promise<number> {
   }
   if (what === 'list') return printList(io, values, await tokens.list(project.id));
   const id = (name ?? '').replace(/^sf_([a-z0-9]+)_.*$/, '$1');
-  if (!(await tokens.revoke(project.id, id)))
-    throw notFound(
-      `Token '${id.slice(0, 40)}' not found. Run: stepfast token list --project ${project.name}`,
-    );
+  const missing = () =>
+    notFound(`Token '${id.slice(0, 40)}' not found. Run: stepfast token list --project ${project.name}`);
+  if (rotation) {
+    const rotated = await tokens.rotate(project.id, id, rotation);
+    if (!rotated) throw missing();
+    // Scopes that only a newer version knows are kept, and not described.
+    const scopes = allScopes.filter((scope) => rotated.scopes.includes(scope));
+    return printCreated(io, values, { ...rotated, scopes, project: project.name, replaces: id });
+  }
+  if (!(await tokens.revoke(project.id, id))) throw missing();
   if (values.json) return printJson(io, { revoked: id }, exit.ok);
   io.stdout.write(`Revoked ${printable(id)}. Servers reject it within two seconds.\n`);
   return exit.ok;
@@ -66,7 +77,7 @@ interface TokenRequest {
   expiresAt?: number | undefined;
 }
 
-type Values = { [K in 'kind' | 'expires']?: string | undefined } & { scope?: string[] | undefined };
+type Values = { [K in 'kind' | 'expires' | 'grace']?: string | undefined } & { scope?: string[] | undefined };
 
 function parseRequest({ kind = 'agent', scope, expires = defaultExpiry }: Values, io: Io): TokenRequest {
   if (kind !== 'agent' && kind !== 'person')
@@ -78,25 +89,45 @@ function parseRequest({ kind = 'agent', scope, expires = defaultExpiry }: Values
   const scopes = named ? allScopes.filter((each) => named.includes(each)) : [...defaultScopes[kind]];
   if (kind === 'agent' && scopes.includes('decide'))
     throw usageError("An agent's token cannot have the scope decide: remove it, or use --kind person.");
-  if (expires === 'never') return { kind, scopes };
+  const expiresAt = endOf(expires, io);
+  return expiresAt === 'never' ? { kind, scopes } : { kind, scopes, expiresAt };
+}
+
+function parseRotation({ kind, scope, expires, grace = defaultGrace }: Values, io: Io) {
+  if (kind !== undefined || scope !== undefined)
+    throw usageError('A rotated token keeps its kind and scopes: create another one to change them.');
+  const graceMs = grace === '0' ? 0 : duration(grace);
+  if (graceMs === undefined)
+    throw usageError(`--grace takes a duration such as 24h, or 0, not '${grace.slice(0, 40)}'.`);
+  return {
+    oldUntil: io.now() + graceMs,
+    ...(expires === undefined ? {} : { expiresAt: endOf(expires, io) }),
+  };
+}
+
+function endOf(expires: string, io: Io): number | 'never' {
+  if (expires === 'never') return 'never';
   const ms = duration(expires);
-  if (!ms)
-    throw usageError(
-      `--expires takes a duration such as 30d, 12h or 2w, or never, not '${expires.slice(0, 40)}'.`,
-    );
-  return { kind, scopes, expiresAt: io.now() + ms };
+  if (ms) return io.now() + ms;
+  throw usageError(
+    `--expires takes a duration such as 30d, 12h or 2w, or never, not '${expires.slice(0, 40)}'.`,
+  );
 }
 
 function printCreated(
   io: Io,
   { json }: { json?: boolean | undefined },
-  created: TokenRequest & { id: string; token: string; name: string; project: string },
+  created: TokenRequest & { id: string; token: string; name: string; project: string } & Partial<Replaced>,
 ): number {
-  const { id, token, name, project, kind, scopes, expiresAt } = created;
+  const { id, token, name, project, kind, scopes, expiresAt, replaces, oldUntil } = created;
+  const old =
+    replaces === undefined || oldUntil === undefined
+      ? {}
+      : { replaces: { id: replaces, ...expiry(oldUntil) } };
   if (json) {
     // Bypasses secret redaction: this is the only output that shows the token.
     io.stdout.write(
-      `${JSON.stringify({ id, token, name, project, kind, scopes, ...expiry(expiresAt) }, undefined, 2)}\n`,
+      `${JSON.stringify({ id, token, name, project, kind, scopes, ...expiry(expiresAt), ...old }, undefined, 2)}\n`,
     );
     return exit.ok;
   }
@@ -107,7 +138,15 @@ function printCreated(
       .map((scope) => `  ${scope.padEnd(7)} ${scopeHelp[scope]}\n`)
       .join('')}To revoke it: stepfast token revoke ${id} --project ${project}\n`,
   );
+  if (oldUntil !== undefined)
+    io.stderr.write(`The old token ${replaces} works until ${new Date(oldUntil).toISOString()}.\n`);
   return exit.ok;
+}
+
+/** The token that a new one replaces. */
+interface Replaced {
+  replaces: string;
+  oldUntil: number;
 }
 
 interface Listed extends Omit<TokenRequest, 'scopes'> {
@@ -116,10 +155,11 @@ interface Listed extends Omit<TokenRequest, 'scopes'> {
   scopes: readonly string[];
   createdAt: number;
   revokedAt?: number | undefined;
+  usedAt?: number | undefined;
 }
 
 function printList(io: Io, { json }: { json?: boolean | undefined }, all: readonly Listed[]): number {
-  const shown = all.map(({ id, name, kind, scopes, createdAt, expiresAt, revokedAt }) => ({
+  const shown = all.map(({ id, name, kind, scopes, createdAt, expiresAt, revokedAt, usedAt }) => ({
     id,
     name,
     kind,
@@ -127,6 +167,7 @@ function printList(io: Io, { json }: { json?: boolean | undefined }, all: readon
     created: new Date(createdAt).toISOString(),
     ...expiry(expiresAt),
     ...(revokedAt === undefined ? {} : { revoked: new Date(revokedAt).toISOString() }),
+    ...(usedAt === undefined ? {} : { used: new Date(usedAt).toISOString() }),
   }));
   if (json) return printJson(io, { tokens: shown }, exit.ok);
   if (all.length === 0) {
@@ -138,10 +179,11 @@ function printList(io: Io, { json }: { json?: boolean | undefined }, all: readon
     printable(each.name),
     each.kind,
     ago(each.createdAt, io.now()),
+    each.usedAt === undefined ? 'never' : ago(each.usedAt, io.now()),
     stateOf(each, io.now()),
     each.scopes.join(' '),
   ]);
-  io.stdout.write(table(['id', 'name', 'kind', 'created', 'expires', 'scopes'], rows, io));
+  io.stdout.write(table(['id', 'name', 'kind', 'created', 'used', 'expires', 'scopes'], rows, io));
   return exit.ok;
 }
 

@@ -1,3 +1,4 @@
+export { type AuditAction, type AuditActor, type AuditEntry, readAudit } from './audit.ts';
 export type { DatabaseOptions } from './database.ts';
 export { dropMonths } from './drop-months.ts';
 export { type MigrationResult, migrate } from './migrate.ts';
@@ -6,5 +7,5 @@ export type { ProjectRows, StoredRow } from './project-rows.ts';
 export { createProjects, type ProjectRecord, type Projects } from './projects.ts';
 export type { TailPage, TailRow } from './read-tail.ts';
 export type { PageRequest, RunPage } from './run-pages.ts';
-export { createTokens, type NewToken, type TokenInfo, type Tokens } from './tokens.ts';
+export { createTokens, type NewToken, type Rotated, type TokenInfo, type Tokens } from './tokens.ts';
 export type { Wake, WakeListener } from './wake-channel.ts';

@@ -22,14 +22,25 @@ export async function asOwner<T>(url: string, action: (client: pg.Client) => Pro
   }
 }
 
-/** Sets the project, because row level security applies to the owner too. */
+/** Sets the project, because row level security applies to the owner too. In one transaction. */
 export async function asOwnerOf<T>(
   url: string,
   project: number,
   action: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  return asOwner(url, async (client) => {
-    await client.query(`select set_config('stepfast.project', $1, false)`, [String(project)]);
-    return action(client);
-  });
+  return asOwner(url, (client) => inProject(client, project, () => action(client)));
+}
+
+/** A transaction that sees one project. */
+export async function inProject<T>(client: pg.Client, project: number, action: () => Promise<T>): Promise<T> {
+  await client.query('begin');
+  try {
+    await client.query(`select set_config('stepfast.project', $1, true)`, [String(project)]);
+    const result = await action();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
 }

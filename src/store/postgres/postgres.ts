@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../store.ts';
+import type { AuditAction, AuditActor } from './audit.ts';
 import { createDatabase, type DatabaseOptions, type Query } from './database.ts';
 import { createDefinitionCache } from './definition-cache.ts';
 import { requireSchema } from './migrate.ts';
@@ -41,6 +42,10 @@ export interface Postgres {
   onWake(listener: WakeListener): () => void;
   /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */
   findToken(hash: string): Promise<TokenRecord | undefined>;
+  /** Notes that a token is used, at most once a minute. */
+  useToken(project: number, id: string): Promise<void>;
+  /** Records what somebody did. A workflow that was published before is not recorded again. */
+  audit(project: number, action: AuditAction, by: AuditActor): Promise<void>;
   projectNamed(name: string): Promise<ProjectRecord | undefined>;
   projectIds(): Promise<number[]>;
   /** Creates the partitions of this and the next months; returns how many were missing. */
@@ -145,6 +150,13 @@ export function createPostgres(options: DatabaseOptions): Postgres {
     tail: (project, after, most) => wrapErrors('the stream', () => readTail(query, project, after, most)),
     onWake: wakes.on,
     findToken: (hash) => wrapErrors('the token', () => findToken(query, hash)),
+    useToken: (project, id) =>
+      wrapErrors('the token', async () => void (await query(statements.useToken, [project, id]))),
+    audit: (project, { action, subject, details = {} }, { kind, name, token, address, request }) =>
+      wrapErrors('the audit', async () => {
+        const by = [name.replaceAll('\0', ''), kind, token ?? null, address ?? null, request ?? null];
+        await query(statements.audit, [project, action, subject, ...by, JSON.stringify(details)]);
+      }),
     projectNamed: (name) =>
       wrapErrors('the project', async () => {
         const [[id] = []] = await query(statements.projectNamed, [name.replaceAll('\0', '')]);

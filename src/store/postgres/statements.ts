@@ -31,6 +31,8 @@ export const statements = {
   remove: call('remove_1', 2, false),
   makeMonths: call('make_months_1', 1, false),
   findToken: call('find_token_1', 1),
+  useToken: call('use_token_1', 2, false),
+  audit: call('audit_1', 9, false),
   projectNamed: call('project_named_1', 1, false),
   projectIds: call('project_ids_1', 0),
 } as const;

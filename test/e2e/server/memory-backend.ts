@@ -12,6 +12,9 @@ export interface MemoryBackend extends Backend {
   revoke(hash: string): void;
   /** Makes the next calls fail as a database does that is gone. */
   breakDown(error: Error | undefined): void;
+  /** What was recorded, and the ids of the tokens that were used. */
+  readonly audited: object[];
+  readonly used: string[];
   /** How often the stream was asked for. */
   readonly asked: number;
 }
@@ -21,6 +24,7 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
   const engines = new Map<number, { engine: Engine; store: Store; rows: TailRow[] }>();
   const tokens = new Map<string, TokenRecord>();
   const listeners = new Set<WakeListener>();
+  const [audited, used]: [object[], string[]] = [[], []];
   let last = 1000n;
   let asked = 0;
   let broken: Error | undefined;
@@ -126,6 +130,10 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
       return () => void listeners.delete(listener);
     },
     findToken: async (hash) => tokens.get(hash),
+    useToken: async (_project, id) => void used.push(id),
+    audit: async (project, action, by) => void audited.push({ project, ...action, by }),
+    audited,
+    used,
     projectNamed: async (name) => {
       const id = Object.hasOwn(projects, name) ? projects[name] : undefined;
       return id === undefined ? undefined : { id, name };

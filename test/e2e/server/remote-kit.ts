@@ -42,6 +42,8 @@ export async function startTeam(): Promise<Team> {
     tail: (id, after, limit) => postgres.tail(id, after, limit),
     onWake: (listener) => postgres.onWake(listener),
     findToken: async (hash) => tokens.get(hash),
+    useToken: async () => undefined,
+    audit: (...args) => postgres.audit(...args),
     projectNamed: (name) => postgres.projectNamed(name),
     ready: () => postgres.ready(),
     close: () => postgres.close(),

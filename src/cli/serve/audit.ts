@@ -1,0 +1,53 @@
+import { printable } from '../../messages/index.ts';
+import type { AuditEntry } from '../../store/postgres/index.ts';
+import { readArgs } from '../args.ts';
+import { exit, notFound, usageError } from '../exit.ts';
+import type { Io } from '../io.ts';
+import { printJson } from '../perform.ts';
+import { table } from '../table.ts';
+import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
+
+export const options = {
+  ...databaseOptions,
+  project: { type: 'string' },
+  limit: { type: 'string' },
+} as const;
+
+const defaultLimit = 100;
+const maxLimit = 100_000;
+
+export const run = (args: readonly string[], io: Io): Promise<number> => withDatabase(() => act(args, io));
+
+async function act(args: readonly string[], io: Io): Promise<number> {
+  const { values } = readArgs(args, options, { max: 0 });
+  const limit = values.limit === undefined ? defaultLimit : Number(values.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
+    throw usageError(`--limit takes a number from 1 to ${maxLimit}.`);
+  const url = databaseUrl(values, io);
+  const { createProjects, readAudit } = await loadPostgres();
+  const project = values.project === undefined ? undefined : await createProjects(url).named(values.project);
+  if (values.project !== undefined && !project)
+    throw notFound(`Project '${values.project.slice(0, 80)}' not found. Run: stepfast project list`);
+  const entries = await readAudit(url, { project, limit });
+  if (values.json) return printJson(io, { entries }, exit.ok);
+  if (entries.length === 0) io.stderr.write('Nothing is recorded yet.\n');
+  else io.stdout.write(table(['time', 'project', 'by', 'action', 'subject', ''], entries.map(row), io));
+  return exit.ok;
+}
+
+const row = ({ at, project = '-', by, action, subject, details }: AuditEntry): string[] => [
+  at.replace(/\.\d+Z$/, 'Z'),
+  project,
+  printable(`${by.kind} ${by.name}`),
+  action,
+  printable(subject),
+  printable(
+    Object.entries({
+      ...details,
+      ...(by.token ? { token: by.token } : {}),
+      ...(by.address ? { from: by.address } : {}),
+    })
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' '),
+  ),
+];
