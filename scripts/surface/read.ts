@@ -17,7 +17,6 @@ const programs = ['hook.cjs', 'statusline.cjs'];
 const plainRoutes = [
   'GET /healthz',
   'GET /readyz',
-  'GET /metrics',
   'GET /v1/openapi.json',
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/mcp',

@@ -129,7 +129,7 @@ export function createApp(options: AppOptions): App {
   );
   app.notFound((c) => {
     const { path, method } = c.req;
-    const isPage = method === 'GET' && !/^\/(v1|mcp|\.well-known)(\/|$)/.test(path);
+    const isPage = method === 'GET' && !/^\/(v1|mcp|metrics|\.well-known)(\/|$)/.test(path);
     const asset = isPage ? options.asset?.(path) : undefined;
     if (asset) return withHeaders(c, assetResponse(asset));
     throw problem('no_route', 'Not found.', { next: `see ${publicUrl.origin}/v1/openapi.json` });

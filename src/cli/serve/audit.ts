@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../store/postgres/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
-import { printJson } from '../perform.ts';
+import { printWholeJson } from '../perform.ts';
 import { table } from '../table.ts';
 import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
 
@@ -29,7 +29,7 @@ async function act(args: readonly string[], io: Io): Promise<number> {
   if (values.project !== undefined && !project)
     throw notFound(`Project '${values.project.slice(0, 80)}' not found. Run: stepfast project list`);
   const entries = await readAudit(url, { project, limit });
-  if (values.json) return printJson(io, { entries }, exit.ok);
+  if (values.json) return printWholeJson(io, { entries }, exit.ok);
   if (entries.length === 0) io.stderr.write('Nothing is recorded yet.\n');
   else io.stdout.write(table(['time', 'project', 'by', 'action', 'subject', ''], entries.map(row), io));
   return exit.ok;

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { postgresBinaries } from '../../../scripts/install-postgres.ts';
 import { run as runCommand } from '../../../src/cli/run.ts';
 import { createFakeIo } from '../../../src/testing/fake-io.ts';
 import { freePort } from '../../kit/free-port.ts';
@@ -19,29 +20,33 @@ let cluster: Cluster;
 let port: number;
 let server: ChildProcess | undefined;
 
-beforeAll(async () => {
+/** A database as the page asks for, whose owner is no superuser. */
+async function setStage(bin: string | undefined): Promise<void> {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-quick-')));
-  cluster = await startCluster({ fsync: false });
+  cluster = await startCluster({ fsync: false, ...(bin === undefined ? {} : { bin }) });
+  await cluster.query('postgres', 'create role stepfast login nosuperuser createrole');
   await cluster.createDatabase('stepfast');
+  await cluster.query('postgres', 'alter database stepfast owner to stepfast');
   port = await freePort();
-  const bin = join(directory, 'bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'stepfast'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, {
+  const bins = join(directory, 'bin');
+  mkdirSync(bins);
+  writeFileSync(join(bins, 'stepfast'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, {
     mode: 0o755,
   });
   mkdirSync(join(directory, 'tokens'));
-});
-afterAll(async () => {
+}
+afterEach(async () => {
   server?.kill('SIGTERM');
   if (server?.exitCode === null) await once(server, 'exit');
-  await cluster.dispose();
+  server = undefined;
+  await cluster?.dispose();
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** What stands for the reader's own: the database, the port. */
 const asHere = (command: string): string =>
   command
-    .replace('postgres://stepfast@db.example.com/stepfast', cluster.url('stepfast'))
+    .replace('postgres://stepfast@db.example.com/stepfast', cluster.url('stepfast', 'stepfast'))
     .replace('stepfast serve &', `stepfast serve --port ${port}`)
     .replaceAll(':7437', `:${port}`)
     .replaceAll(/(\w+\.token)/g, join(directory, 'tokens', '$1'));
@@ -84,7 +89,11 @@ const steps: Step[] = [...quickStart.matchAll(/^```console\n([\s\S]*?)^```/gm)].
     }),
 );
 
-test('docs/server.md gets a team going as it says', async () => {
+test.each([
+  ['the PostgreSQL of the system', async () => undefined],
+  ['PostgreSQL 18', postgresBinaries],
+])('docs/server.md gets a team going as it says, on %s', async (_, binaries) => {
+  await setStage(await binaries());
   expect(steps.length).toBeGreaterThan(12);
   const exported: Record<string, string> = {};
   const places = new Map<string, string>();

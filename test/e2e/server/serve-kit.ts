@@ -38,9 +38,12 @@ export function createCli(own: NodeJS.ProcessEnv): Cli {
   const started = new Set<ChildProcess>();
   const run: Cli['run'] = (args, more = {}) =>
     new Promise((resolve) => {
-      execFile(process.execPath, [entry, ...args], { env: { ...env, ...more } }, (error, stdout, stderr) => {
+      const merged = { env: { ...env, ...more } };
+      const child = execFile(process.execPath, [entry, ...args], merged, (error, stdout, stderr) => {
         resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
       });
+      // Nobody answers a question.
+      child.stdin?.end();
     });
   return {
     run,
