@@ -24,7 +24,7 @@ stop: hold
 `;
 
 describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as const))('%s', (_, dialect) => {
-  const { host, names, isPlain = false } = dialect;
+  const { host, names, noSubagents = false, noCallIds = false } = dialect;
   let kit: HookKit;
   let run: string;
   let at: string;
@@ -237,7 +237,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
       expect(events.filter(({ type }) => type === 'file.read')).toHaveLength(1);
     });
 
-    test.skipIf(isPlain)('[P4/8] Stepfast learns which session or subagent calls it', async () => {
+    test.skipIf(noCallIds)('[P4/8] Stepfast learns which session or subagent calls it', async () => {
       const callers = createPendingCalls(
         stateDirectory({ env: kit.project.env, home: kit.project.env.HOME ?? '' }),
       );
@@ -275,7 +275,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
     });
   });
 
-  describe.skipIf(isPlain)('subagents', () => {
+  describe.skipIf(noSubagents)('subagents', () => {
     const agent = (id: string) => ({ agent: { id, type: 'worker' } });
     const start = (prompt: string) =>
       fire('before_tool', { tool: { name: 'agent', kind: 'agent', agent: 'worker', prompt } });

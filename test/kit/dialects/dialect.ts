@@ -7,8 +7,10 @@ export interface HostDialect {
   names: { edit: string; status: string; command: string; project?: string };
   payload(input: HookInput): { event: string; payload: object };
   output(stdout: string): HookOutput;
-  /** It has no subagents with events of their own, and its calls have no ids. */
-  isPlain?: true;
+  /** It has no subagents with events of their own that can be given context. */
+  noSubagents?: true;
+  /** Nothing ties a call of Stepfast's own tools to its session. */
+  noCallIds?: true;
   /** What it shows to the person, on hosts where that is not part of `stdout`. */
   shown?(answer: { stderr: string; exitCode: number }): string | undefined;
   /** The id of a call of Stepfast's own tool, on hosts that give it none. */

@@ -27,7 +27,8 @@ export const geminiDialect: HostDialect = {
     command: '/stepfast:',
     project: 'GEMINI_PROJECT_DIR',
   },
-  isPlain: true,
+  noSubagents: true,
+  noCallIds: true,
   payload({ kind, session, cwd, id = '0', agent, prompt, source, cleared, tool, stopActive }) {
     const event = geminiEvents[kind] ?? kind;
     const answer = tool?.answer && JSON.stringify(tool.answer);
