@@ -44,7 +44,10 @@ test('a command line that makes no sense is refused before anything is asked', a
     [['token', 'create', 'x', '--project', 'p', '--scope', 'everything'], 'Unknown scope'],
     [['token', 'create', 'x'], '--project'],
     [['token', 'create', 'x', '--project', 'p', '--expires', 'soon'], '30d'],
-    [['project', 'remove', 'x'], 'create or list'],
+    [['project', 'drop', 'x'], 'create, list, rename, export or remove'],
+    [['project', 'rename', 'x'], 'new name'],
+    [['token', 'rotate', 'x', '--project', 'p', '--grace', 'soon'], '24h'],
+    [['audit', '--limit', '0'], '--limit'],
   ] as const) {
     const { code, stderr } = await stepfast(args);
     expect({ args, code }).toEqual({ args, code: 2 });
@@ -63,7 +66,7 @@ test('a team is set up, works, and its server stops in good order', async () => 
   expect((await stepfast(['project', 'list'])).stdout).toBe('shop\n');
 
   const agent = await stepfast(['token', 'create', 'ci', '--project', 'shop']);
-  expect(agent.stdout).toMatch(/^sf_[0-9a-f]+_[\w-]{43}\n$/);
+  expect(agent.stdout).toMatch(/^sf_[0-9a-f]+_[\w-]{49}\n$/);
   expect(agent.stderr).toContain('not shown again');
   expect(agent.stderr).toContain('gates');
   expect(agent.stderr).not.toContain('decide');

@@ -273,7 +273,8 @@ test('logs and metrics know patterns, never tokens, bodies or queries', async ()
   await own.call('GET', '/v1/runs?name=hidden-name', { token: mine });
   await own.call('GET', '/hidden-path');
   const lines = own.logged.map((line) => JSON.parse(line));
-  expect(lines[0]).toMatchObject({
+  expect(lines[0]).toMatchObject({ audit: 'workflow.published', project: 'north' });
+  expect(lines[1]).toMatchObject({
     method: 'POST',
     route: '/v1/runs',
     status: 200,

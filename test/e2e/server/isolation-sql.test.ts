@@ -229,7 +229,7 @@ describe('functions', () => {
     const { postgres } = database;
     const found = await postgres.findToken(hashToken(tokenOfTheirs));
     expect(found).toMatchObject({ kind: 'agent', name: 'a', scopes: ['read'], project: { id: theirs } });
-    expect(tokenOfTheirs).toMatch(/^sf_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/);
+    expect(tokenOfTheirs).toMatch(/^sf_[0-9a-f]{16}_[A-Za-z0-9_-]{49}$/);
     for (const wrong of [
       '',
       '%',
