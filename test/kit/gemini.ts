@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/cli/index.ts';
 import { hostNamed } from '../../src/hosts/index.ts';
+import { startHost } from '../../src/hosts/process.ts';
 import type { DrivenOptions, DrivenSession, HostDriver, HostEvent } from '../../src/runtime/index.ts';
 import { type Call, contextOf, type ModelRequest, reply } from '../../src/testing/index.ts';
 import type { SessionHost } from './host-stage.ts';
@@ -119,10 +120,9 @@ export const geminiHost: Pick<
       const resume = isFirst ? [] : ['--resume', 'latest'];
       isFirst = false;
       const args = ['--skip-trust', '--approval-mode', 'yolo', ...resume, '-p', text];
-      await new Promise<void>((resolve) => {
-        const child = spawn('gemini', args, { cwd: project.root, env, stdio: 'ignore' });
-        child.once('close', () => resolve());
-      });
+      const host = await startHost({ program: 'gemini', title: 'Gemini CLI', args, env, cwd: project.root });
+      host.closeInput();
+      await host.finished;
     };
     return { id: '', send, compact: async () => await send('/compress'), end: async () => {} };
   },

@@ -43,7 +43,10 @@ export const setUp: readonly Command[] = [
     usage: 'stepfast doctor [--live]',
     about:
       'Checks Node.js, the project, trust, runs and their marks, the agent programs on this machine, the plugin, its hooks and the MCP server. Each line states the problem and the fix. Missing marks are restored. --live also starts every hook and the agent programs with a scripted model, in a temporary project with its own configuration.',
-    options: [['--live', 'Also start the hooks and the agent programs; takes up to a minute each'], ...projectOptions],
+    options: [
+      ['--live', 'Also start the hooks and the agent programs; takes up to a minute each'],
+      ...projectOptions,
+    ],
     examples: ['stepfast doctor', 'stepfast doctor --live', 'stepfast doctor --json'],
     load: () => import('../setup/doctor.ts'),
   },
