@@ -16,6 +16,8 @@ const benches: Record<string, Bench> = {
     load: () => import('./bench/server.ts'),
     limits: { bareToInProcess: 4, bareToHttp: 5, growth: 3 },
   },
+  bloat: { load: () => import('./bench/bloat.ts'), limits: { growth: 1.5 } },
+  claims: { load: () => import('./bench/claims.ts'), limits: { oneTo16: 1, wrong: 0 } },
   tree: { load: () => import('./bench/tree.ts'), limits: { treeToStatus: 5 } },
   context: {
     load: () => import('./bench/context.ts'),

@@ -103,8 +103,6 @@ interface EngineOptions {
 }
 
 const maxConflicts = 64;
-/** Attempts before the run is locked for the command. */
-const patience = 3;
 const maxTaken = 8;
 /** The limit of the machine. */
 const maxWords = 256 * 1024;
@@ -173,11 +171,22 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     const words = longWords(command);
     const given = words ? withWords(command, words) : command;
     const fingerprint = key === undefined ? undefined : fingerprintOf(command, circumstances.principal);
-    for (let tries = 0; tries < maxConflicts; tries += 1) {
-      const executed = tries < patience ? ((await guess()) ?? (await attempt(store))) : await alone();
-      if (executed !== 'conflict') return executed;
+    // Readers do not queue behind writers.
+    const read = command.type === 'status' ? await attempt(store) : 'conflict';
+    if (read !== 'conflict') return read;
+    return store.inTurn ? await store.inTurn(run, write) : await write();
+
+    async function write(shared = false): Promise<Executed> {
+      let executed = shared ? await alone() : ((await guess()) ?? (await attempt(store)));
+      // Another process was first: its state is decided on if the append returned it, otherwise the run is locked.
+      if (executed === 'conflict') executed = (await guess()) ?? (await alone());
+      for (let tries = 2; executed === 'conflict'; tries += 1) {
+        if (tries === maxConflicts)
+          throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
+        executed = await alone();
+      }
+      return executed;
     }
-    throw new StepfastError('busy', `${run} was changed by others ${maxConflicts} times. Try again.`);
 
     /** Decides on the last known state without a load; undefined if that writes nothing, because it may be outdated. */
     async function guess(): Promise<Executed | 'conflict' | undefined> {

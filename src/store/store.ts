@@ -80,6 +80,11 @@ export interface Store {
   text(run: string, digest: string): Promise<string | undefined>;
   /** Resolves when the run has a batch after `seq`, or after `ms`. */
   watch(run: string, seq: number, ms: number): Promise<void>;
-  /** Runs `action` with a store that holds the run's lock, for runs with many concurrent writers. */
+  /**
+   * Runs one action at a time per run in this process, in order, so that its writers never conflict. `shared`: another
+   * process has just written to the run too, so a writer should lock it at once.
+   */
+  inTurn?<T>(run: string, action: (shared: boolean) => Promise<T>): Promise<T>;
+  /** Runs `action` with a store that holds the run's lock, for runs with writers in several processes. */
   locked?<T>(run: string, action: (store: Store) => Promise<T>): Promise<T>;
 }

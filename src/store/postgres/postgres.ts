@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../store.ts';
 import type { AuditAction, AuditActor } from './audit.ts';
+import { createBoundedCache } from './bounded-cache.ts';
 import { createDatabase, type DatabaseOptions, type Query } from './database.ts';
 import { createDefinitionCache } from './definition-cache.ts';
 import { requireSchema } from './migrate.ts';
@@ -59,6 +60,7 @@ export interface Postgres {
 const monthsAhead = 3;
 /** Maximum wait for other calls on the same run in this process. */
 const maxQueueMs = 6000;
+const sharedTurns = 32;
 
 export function createPostgres(options: DatabaseOptions): Postgres {
   const { url, onError = () => {}, limit = 15_000 } = options;
@@ -69,6 +71,8 @@ export function createPostgres(options: DatabaseOptions): Postgres {
   const recents = createRecentRuns();
   const wakes = createWakeChannel({ url, onError });
   const watchers = createWatchers(query, wakes);
+  /** Runs that other processes write to as well, with the number of turns before it is tried without a lock again. */
+  const shared = createBoundedCache<{ left: number; size: number }>(10_000);
   const exclusive = createNamedMutex(Math.min(limit, maxQueueMs));
   const process = randomBytes(6).toString('base64url');
   let nonces = 0;
@@ -86,11 +90,21 @@ export function createPostgres(options: DatabaseOptions): Postgres {
     const watch = (run: string, seq: number, ms: number): Promise<void> =>
       watchers.watch(project, run, seq, ms);
     const parts = { project, definitions, pages, nonce, watch };
-    return createProjectStore({ ...parts, query, recents, moved, locked });
+    return createProjectStore({ ...parts, query, recents, moved, inTurn, locked });
+
+    function inTurn<T>(run: string, action: (shared: boolean) => Promise<T>): Promise<T> {
+      return exclusive(`run '${run}' of ${project}`, () => {
+        const left = shared.get(project, run)?.left ?? 0;
+        if (left > 1) shared.set(project, run, { left: left - 1, size: 1 });
+        else shared.forget(project, run);
+        return action(left > 0);
+      });
+    }
 
     /** Wakes watchers only after the commit. */
     async function locked<T>(run: string, action: (store: Store) => Promise<T>): Promise<T> {
       const after: [string, number][] = [];
+      if (!shared.has(project, run)) shared.set(project, run, { left: sharedTurns, size: 1 });
       const opening = `begin; select stepfast.lock_1(${project}, '${run.replaceAll("'", "''")}')`;
       let own: { error: unknown } | undefined;
       const within = async (bound: Query): Promise<T> => {
@@ -104,9 +118,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
         }
       };
       try {
-        const result = await exclusive(`run '${run}' of ${project}`, () =>
-          database.transaction(opening, within),
-        );
+        const result = await database.transaction(opening, within);
         for (const each of after) moved(...each);
         // The cached run is outdated now.
         if (after.length > 0) recents.forget(project, run);

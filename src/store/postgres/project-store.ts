@@ -32,7 +32,9 @@ export interface StoreParts {
   /** Called after a batch was written; it is durable unless `query` belongs to a transaction. */
   moved(run: string, seq: number): void;
   watch(run: string, seq: number, ms: number): Promise<void>;
-  locked?<T>(run: string, action: (store: Store) => Promise<T>): Promise<T>;
+  /** Absent within a transaction. */
+  inTurn?: Store['inTurn'];
+  locked?: Store['locked'];
 }
 
 const listPage = 50;
@@ -42,7 +44,7 @@ const monthsAhead = 3;
 
 /** The runs of one project. */
 export function createProjectStore(parts: StoreParts): Store {
-  const { project, query, definitions, pages, recents, nonce, moved, watch, locked } = parts;
+  const { project, query, definitions, pages, recents, nonce, moved, watch, inTurn, locked } = parts;
 
   async function create(run: string, pinned: Pinned, entry: Entry, state: State): Promise<Version | 'taken'> {
     const batch = encodeBatch(beforeFirst(run), entry, nonce());
@@ -235,7 +237,7 @@ export function createProjectStore(parts: StoreParts): Store {
       if (isRunId(run)) await watch(run, seq, ms);
     },
   };
-  return locked ? { ...store, locked } : store;
+  return inTurn && locked ? { ...store, inTurn, locked } : store;
 }
 
 const batchColumns = ({ hash, body, answered }: Batch, key: string | undefined): unknown[] => [

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashDefinition } from '../../../src/definition/index.ts';
+import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import { StepfastError } from '../../../src/errors.ts';
+import type { Definition } from '../../../src/machine/index.ts';
+import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+
+let database: TestDatabase;
+let other: Postgres;
+beforeAll(async () => {
+  database = await startDatabase({ fsync: false });
+  other = createPostgres({ url: database.url, max: 4 });
+}, 240_000);
+afterAll(async () => {
+  await other.close();
+  await database[Symbol.asyncDispose]();
+}, 240_000);
+
+const workflow: Definition = {
+  name: 'fan',
+  description: 'Tasks that many agents share',
+  steps: [{ id: 'work', type: 'loop', loop: 'work', parallel: 64 }],
+  loops: { work: [{ id: 'do', instructions: 'Do {task.title}' }] },
+};
+
+interface Counts {
+  loads: number;
+  appends: number;
+  conflicts: number;
+  locks: number;
+}
+
+/** An engine, and what it asks of its store. */
+function counted(store: Store): { engine: Engine; counts: Counts } {
+  const counts = { loads: 0, appends: 0, conflicts: 0, locks: 0 };
+  const watched: Store = {
+    ...store,
+    load(...given) {
+      counts.loads += 1;
+      return store.load(...given);
+    },
+    async append(...given) {
+      counts.appends += 1;
+      const version = await store.append(...given);
+      if (version === 'conflict') counts.conflicts += 1;
+      return version;
+    },
+    locked(run, action) {
+      counts.locks += 1;
+      if (!store.locked) throw new Error('the store has a lock');
+      return store.locked(run, action);
+    },
+  };
+  return { engine: createEngine({ store: watched, newRun, hashOf: hashDefinition }), counts };
+}
+
+async function largeRun(engine: Engine, tasks = 1000): Promise<string> {
+  const caller = { now: Date.now(), session: 'planner' };
+  const { run } = await engine.begin(workflow, { ...caller, type: 'start' });
+  const list = Array.from({ length: tasks }, (_, index) => ({
+    id: `task-${index}`,
+    title: `Port module number ${index}`,
+    description: 'Port it, run its tests, and say which of them were changed and why.',
+  }));
+  await engine.execute(run, { ...caller, type: 'setTasks', loop: 'work', tasks: list });
+  return run;
+}
+
+/** A call that waited too long for its turn is repeated, as clients do. */
+async function claim(engine: Engine, run: string, session: string): Promise<string> {
+  const command = { type: 'claim', holder: session, session, now: Date.now() } as const;
+  const { reply } = await engine.execute(run, command, session).catch((error: unknown) => {
+    if (error instanceof StepfastError && error.code === 'store_busy')
+      return engine.execute(run, command, session);
+    throw error;
+  });
+  if ('code' in reply || reply.at === undefined) throw new Error(JSON.stringify(reply));
+  return reply.at;
+}
+
+test('[S7] 64 agents that claim tasks of one large run on a server write once each and lose no attempt', async () => {
+  const { engine, counts } = counted(database.postgres.store(await database.project()));
+  const run = await largeRun(engine);
+  Object.assign(counts, { loads: 0, appends: 0 });
+  const claimed = await Promise.all(
+    Array.from({ length: 64 }, (_, index) => claim(engine, run, `a${index}`)),
+  );
+  expect(new Set(claimed).size).toBe(64);
+  expect(counts).toEqual({ loads: 0, appends: 64, conflicts: 0, locks: 0 });
+});
+
+test('[S7] on two servers a large run is locked at the first conflict, and then for a while at once', async () => {
+  const project = await database.project();
+  const servers = [database.postgres, other].map((each) => counted(each.store(project)));
+  const [first] = servers;
+  if (!first) throw new Error('there are two');
+  const run = await largeRun(first.engine);
+  const claimed = await Promise.all(
+    servers.flatMap(({ engine }, server) =>
+      Array.from({ length: 24 }, (_, index) => claim(engine, run, `a${server}-${index}`)),
+    ),
+  );
+  expect(new Set(claimed).size).toBe(48);
+  // Each server finds out once that it is not alone.
+  for (const { counts } of servers) expect(counts.conflicts).toBeLessThanOrEqual(1);
+  expect((await first.engine.view(run))?.version.seq).toBe(50);
+});
