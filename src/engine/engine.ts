@@ -84,7 +84,7 @@ export interface Engine {
   ids(name?: string): Promise<string[]>;
   /** Runs on a server that have ended may be left out, unless `ended` asks for them. */
   runs(wanted?: { ended?: boolean }): Promise<RunInfo[]>;
-  entries(run: string, after?: number): Promise<StoredEntry[]>;
+  entries(run: string, after?: number, most?: number): Promise<StoredEntry[]>;
   text(run: string, text: Text): Promise<string>;
   /** The run once it is beyond `seq`, or after `ms`; undefined where there is none. */
   watch(run: string, seq: number, ms: number, options?: WatchOptions): Promise<Loaded | undefined>;
@@ -114,7 +114,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     view: (run) => store.load(run),
     ids: (name) => store.ids(name),
     runs: () => store.list(),
-    entries: (run, after) => store.entries(run, after),
+    entries: (...asked) => store.entries(...asked),
     text,
     watch,
     remove: (run) => store.remove(run),

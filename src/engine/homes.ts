@@ -70,7 +70,7 @@ export function withHomes({ local, server, directory, guard, onKnown }: HomeOpti
       return meant === undefined ? await server.ids(name) : [meant];
     },
     runs,
-    entries: async (run, after) => (await homeOf(run)).entries(run, after),
+    entries: async (run, after, most) => (await homeOf(run)).entries(run, after, most),
     text: async (run, words) => (await homeOf(run)).text(run, words),
     watch: async (run, seq, ms, watching) => (await homeOf(run)).watch(run, seq, ms, watching),
     async remove(run) {

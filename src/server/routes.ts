@@ -192,7 +192,8 @@ export const routes: readonly Route[] = [
     }),
     async handle({ params, query, engine }) {
       const entries = await engine.entries(params.run, query.after);
-      if (entries.length === 0 && !(await engine.view(params.run))) throw noRun(params.run);
+      if (entries.length === 0 && !(await engine.ids(params.run)).includes(params.run))
+        throw noRun(params.run);
       return { entries };
     },
   }),

@@ -68,8 +68,8 @@ export interface Store {
    * conflict it is the state that `append` found, if any.
    */
   recent?(run: string): Loaded | undefined;
-  /** Accepted batches after `seq`, in order. Verifies the whole chain. */
-  entries(run: string, after?: number): Promise<StoredEntry[]>;
+  /** Accepted batches after `after`, in order, at most `most`. Verifies the chain of what it returns. */
+  entries(run: string, after?: number, most?: number): Promise<StoredEntry[]>;
   /** Ids of all runs, or of runs that are `name` or end with `-name`; unsorted; cheap. */
   ids(name?: string): Promise<string[]>;
   /** All runs, newest first. */

@@ -68,9 +68,9 @@ export function createMemoryStore(): Store {
       return kept?.entries.length === loaded.version.seq ? write(kept, entry, state) : 'conflict';
     },
 
-    async entries(run, after = 0) {
+    async entries(run, after = 0, most = Number.POSITIVE_INFINITY) {
       const kept = runs.get(run);
-      return kept ? entriesOf(kept).slice(after) : [];
+      return kept ? entriesOf(kept).slice(after, after + most) : [];
     },
 
     async ids(name) {

@@ -75,6 +75,8 @@ export function storeContract(name: string, create: () => Promise<{ store: Store
       });
       expect(await store.entries(run, 2)).toEqual(entries.slice(2));
       expect(await store.entries(run, 3)).toEqual([]);
+      expect(await store.entries(run, 1, 1)).toEqual(entries.slice(1, 2));
+      expect(await store.entries(run, 0, 9)).toEqual(entries);
       expect(await store.entries(other)).toEqual([]);
       expect((await mustLoad(store, run)).version).toEqual(version);
     });

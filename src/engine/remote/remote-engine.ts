@@ -161,10 +161,10 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     return found;
   }
 
-  async function entries(run: string, after?: number): Promise<StoredEntry[]> {
+  async function entries(run: string, after?: number, most?: number): Promise<StoredEntry[]> {
     if (!isRunId(run)) return [];
     const answer = await orNone(() => ask({ path: paths.entries(run), query: { after } }));
-    return answer ? bodyOf<EntriesAnswer>(answer).entries : [];
+    return answer ? bodyOf<EntriesAnswer>(answer).entries.slice(0, most) : [];
   }
 
   async function text(run: string, words: Text): Promise<string> {

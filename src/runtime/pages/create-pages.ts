@@ -17,7 +17,7 @@ import { compileRunPage } from './run-page.ts';
 
 interface PageParts {
   load(run: string): Promise<Loaded | undefined>;
-  entries(run: string): Promise<StoredEntry[]>;
+  entries(run: string, after?: number, most?: number): Promise<StoredEntry[]>;
   rows: RowSource;
   briefings: Briefings;
   workspace: Workspace;
@@ -48,7 +48,7 @@ export function createPages(parts: PageParts): PageSource {
     },
     async journal(run, request) {
       const view = await load(run);
-      return view && journalPage(view.definition, await entries(run), request);
+      return view && (await journalPage(view, request, (after, most) => entries(run, after, most)));
     },
     async briefing(run) {
       const view = await load(run);

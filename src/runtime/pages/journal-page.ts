@@ -1,25 +1,27 @@
 import { withoutSecrets } from '../../context/index.ts';
 import { type Definition, type Event, parseHandle } from '../../machine/index.ts';
 import { enteredPath, eventSentence } from '../../messages/index.ts';
-import type { StoredEntry } from '../../store/index.ts';
+import type { Loaded, StoredEntry } from '../../store/index.ts';
 import type { JournalRequest } from './page-source.ts';
 import type { JournalEntry, JournalPage } from './pages.ts';
 
 /** The history of a run in sentences. Events that say nothing to people are left out. */
-export function journalPage(
-  definition: Definition,
-  entries: readonly StoredEntry[],
+export async function journalPage(
+  { definition, version }: Pick<Loaded, 'definition' | 'version'>,
   { after, before = Number.POSITIVE_INFINITY, limit }: JournalRequest,
-): JournalPage {
-  const left =
-    after === undefined
-      ? entries.filter(({ seq }) => seq < before).reverse()
-      : entries.filter(({ seq }) => seq > after);
-  const shown = left.slice(0, limit);
+  read: (after: number, most: number) => Promise<StoredEntry[]>,
+): Promise<JournalPage> {
+  // Batches are numbered without gaps.
+  const end = Math.min(version.seq, before - 1);
+  const start = after ?? Math.max(0, end - limit);
+  const most = after === undefined ? end - start : limit;
+  const shown = most > 0 ? await read(start, most) : [];
+  if (after === undefined) shown.reverse();
   const last = shown.at(-1);
+  const hasMore = last && (after === undefined ? last.seq > 1 : last.seq < version.seq);
   return withoutSecrets({
     entries: shown.map((entry) => journalEntry(definition, entry)).filter(({ events }) => events.length > 0),
-    ...(last && left.length > limit ? { next: last.seq } : {}),
+    ...(hasMore ? { next: last.seq } : {}),
   });
 }
 

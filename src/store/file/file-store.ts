@@ -214,7 +214,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
       guard();
       return wrapFileErrors(`run '${loaded.run}'`, () => append(loaded, entry, state));
     },
-    async entries(run, after = 0) {
+    async entries(run, after = 0, most = Number.POSITIVE_INFINITY) {
       if (!isRunId(run)) return [];
       return wrapFileErrors(`run '${run}'`, async () => {
         const chain = await runs.journal(run);
@@ -222,7 +222,7 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         // Makes the entries durable before returning them.
         if (chain.accepted.length > 0 && lastSeen.get(run)?.hash !== tailOf(run, chain).hash)
           await runs.open(run);
-        return chain.accepted.slice(after).map(entryOf);
+        return chain.accepted.slice(after, after + most).map(entryOf);
       });
     },
     ids: (name) => wrapFileErrors(directory, () => ids(name)),

@@ -14,8 +14,19 @@ function chain(length: number): Batch[] {
 
 test('decoded batches equal the encoded ones', () => {
   const batches = chain(3);
-  const decoded = decodeBatches(run, batches, batches.at(-1)?.hash ?? '');
+  const decoded = decodeBatches(run, batches, { last: batches.at(-1) });
   expect(decoded).toEqual(batches.map(({ seq, hash }, index) => ({ ...entry, now: index, seq, hash })));
+});
+
+test('[S12] a part of a history is verified without the rest', () => {
+  const [first, second, third] = chain(3);
+  if (!first || !second || !third) throw new Error('there are three');
+  const decoded = decodeBatches(run, [second, third], { from: first, last: third });
+  expect(decoded.map(({ seq }) => seq)).toEqual([2, 3]);
+  expect(decodeBatches(run, [second], { from: first })).toEqual(decoded.slice(0, 1));
+  const damaged = expect.objectContaining({ code: 'store_corrupt' });
+  expect(() => decodeBatches(run, [third], { from: first, last: third })).toThrow(damaged);
+  expect(() => decodeBatches(run, [second], { from: first, last: third })).toThrow(damaged);
 });
 
 test('no column contains a character that PostgreSQL refuses', () => {
@@ -32,14 +43,16 @@ test.each<[string, (batches: Batch[]) => unknown]>([
   ['in another place', (batches) => batches.reverse()],
 ])('a history is damaged where a batch is %s', (_, damage) => {
   const batches = chain(3);
-  const last = batches.at(-1)?.hash ?? '';
+  const last = batches.at(-1);
   damage(batches);
-  expect(() => decodeBatches(run, batches, last)).toThrow(expect.objectContaining({ code: 'store_corrupt' }));
+  expect(() => decodeBatches(run, batches, { last })).toThrow(
+    expect.objectContaining({ code: 'store_corrupt' }),
+  );
 });
 
 test('a batch of another run is refused', () => {
   const batches = chain(1);
-  expect(() => decodeBatches('another-run', batches, batches[0]?.hash ?? '')).toThrow(
+  expect(() => decodeBatches('another-run', batches, { last: batches[0] })).toThrow(
     expect.objectContaining({ code: 'store_corrupt' }),
   );
 });

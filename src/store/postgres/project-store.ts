@@ -167,18 +167,23 @@ export function createProjectStore(parts: StoreParts): Store {
     return { run, definition, hash: seen.definition, state: seen.state, version: seen.version };
   }
 
-  async function entries(run: string): Promise<StoredEntry[]> {
-    const rows = await query(statements.entries, [project, run]);
-    if (rows.length === 0) return [];
+  async function entries(run: string, after = 0, most?: number): Promise<StoredEntry[]> {
+    const [head, ...rows] = await query(statements.entries, [project, run, after, most ?? null]);
+    const [seq, hash, , before] = head ?? [];
+    if (typeof seq !== 'number' || after >= seq) return [];
+    if (after > 0 && typeof before !== 'string') throw corrupt(run, `batch ${after} is missing`);
     const batches = rows.map(
-      ([seq, hash, body, reply]): Batch => ({
-        seq: Number(seq),
-        hash: String(hash),
+      ([number, sum, body, reply]): Batch => ({
+        seq: Number(number),
+        hash: String(sum),
         body: String(body),
         answered: typeof reply === 'string' ? reply : null,
       }),
     );
-    return decodeBatches(run, batches, String(rows[0]?.[4]));
+    return decodeBatches(run, batches, {
+      from: after === 0 ? beforeFirst(run) : { seq: after, hash: String(before) },
+      last: batches.length === most ? undefined : { seq, hash: String(hash) },
+    });
   }
 
   async function ids(name?: string): Promise<string[]> {
@@ -211,8 +216,8 @@ export function createProjectStore(parts: StoreParts): Store {
     },
     recent,
     append: (loaded, entry, state) => wrapErrors(of(loaded.run), () => append(loaded, entry, state)),
-    async entries(run, after = 0) {
-      return isRunId(run) ? wrapErrors(of(run), async () => (await entries(run)).slice(after)) : [];
+    async entries(run, after, most) {
+      return isRunId(run) ? wrapErrors(of(run), () => entries(run, after, most)) : [];
     },
     ids: (name) => wrapErrors('the runs', () => ids(name)),
     list: () => wrapErrors('the runs', list),

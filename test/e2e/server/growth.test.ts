@@ -107,3 +107,27 @@ test('[S7] on two servers a large run is locked at the first conflict, and then 
   for (const { counts } of servers) expect(counts.conflicts).toBeLessThanOrEqual(1);
   expect((await first.engine.view(run))?.version.seq).toBe(50);
 });
+
+test('[S12] entries after a number cost what they return, and what they return is verified', async () => {
+  const project = await database.project();
+  const store = database.postgres.store(project);
+  const engine = createEngine({ store, newRun, hashOf: hashDefinition });
+  const { run } = await engine.begin(workflow, { type: 'start', now: 1 });
+  for (let now = 2; now <= 40; now += 1)
+    await engine.execute(run, { type: 'note', now, kind: 'decision', text: `note ${now}` });
+  const all = await store.entries(run);
+  expect(await store.entries(run, 38)).toEqual(all.slice(38));
+  expect(await store.entries(run, 10, 5)).toEqual(all.slice(10, 15));
+  const alter = (seq: number) =>
+    database.cluster.query(
+      database.name,
+      'update stepfast.events set body = body || $3 where project = $1 and run = $2 and seq = $4',
+      [project, run, ' ', seq],
+    );
+  await alter(5);
+  // What is not returned is not read.
+  expect(await store.entries(run, 38)).toEqual(all.slice(38));
+  await expect(store.entries(run)).rejects.toMatchObject({ code: 'store_corrupt' });
+  await alter(40);
+  await expect(store.entries(run, 38)).rejects.toMatchObject({ code: 'store_corrupt' });
+});

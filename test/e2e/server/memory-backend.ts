@@ -79,7 +79,7 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
         new Map((await store.list()).map(({ run, state }) => [run, state?.updatedAt ?? 0]));
       return createPages({
         load: (run) => store.load(run),
-        entries: (run) => store.entries(run),
+        entries: store.entries,
         rows: createRowIndex({ sizes, load: store.load }),
         briefings: createRuntime({ engine, workspace, clock: Date.now }).briefings,
         workspace,

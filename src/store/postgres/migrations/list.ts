@@ -5,6 +5,7 @@ import { tokens } from './0004-tokens.ts';
 import { sessions } from './0005-sessions.ts';
 import { rows } from './0006-rows.ts';
 import { operations } from './0010-operations.ts';
+import { growth } from './0012-growth.ts';
 import { jobs } from './0100-jobs.ts';
 import type { Migration } from './migration.ts';
 
@@ -17,5 +18,6 @@ export const migrations: readonly Migration[] = [
   sessions,
   rows,
   operations,
+  growth,
   jobs,
 ];
