@@ -313,7 +313,7 @@ export interface Session extends SessionFacts {
 export const isWithin = (name: string | undefined, session: string): boolean =>
   name !== undefined && (name === session || name.startsWith(`${session}/`));
 
-export const ended = (state: State): boolean =>
+export const ended = (state: Pick<State, 'status'>): boolean =>
   state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled';
 
 export const opening = (text: Text): string => (typeof text === 'string' ? text : text.opening);

@@ -1,7 +1,7 @@
-import type { Engine } from '../engine/index.ts';
+import type { Engine, RunsAnswer } from '../engine/index.ts';
 import type { PageSource } from '../runtime/index.ts';
 import type { Scope } from '../schema/index.ts';
-import type { Postgres } from '../store/postgres/index.ts';
+import type { PageRequest, Postgres } from '../store/postgres/index.ts';
 
 /** A token without its secret, which is stored nowhere. */
 export type TokenRecord = Omit<NonNullable<Awaited<ReturnType<Postgres['findToken']>>>, 'scopes'> & {
@@ -12,9 +12,11 @@ export type TokenRecord = Omit<NonNullable<Awaited<ReturnType<Postgres['findToke
 export interface Backend
   extends Pick<
     Postgres,
-    'page' | 'sessions' | 'tail' | 'onWake' | 'projectNamed' | 'useToken' | 'audit' | 'ready' | 'close'
+    'sessions' | 'tail' | 'onWake' | 'projectNamed' | 'useToken' | 'audit' | 'ready' | 'close'
   > {
   engine(project: number): Engine;
+  /** Newest first. */
+  list(project: number, request: PageRequest): Promise<RunsAnswer>;
   pages(project: number): PageSource;
   /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */
   findToken(hash: string): Promise<TokenRecord | undefined>;

@@ -40,7 +40,15 @@ const seq = z.coerce.number().pipe(z.int().min(0).max(1_000_000_000));
 const version = z.object({ seq: z.int(), hash: z.string() });
 const runInfo = z.looseObject({
   run: z.string(),
-  state: z.looseObject({}).optional(),
+  state: z
+    .looseObject({})
+    .optional()
+    .describe('Workflow, status, step, summary and times; absent if the run cannot be read.'),
+  position: z.string().optional().describe('Where the run stands, in a few words.'),
+  now: z.string().optional().describe('One sentence: what happens now, or how it ended.'),
+  tone: z.string().optional(),
+  needs: z.int().optional().describe('How many things wait for a person.'),
+  tasks: z.object({ done: z.int(), total: z.int() }).optional(),
   problem: z.string().optional(),
 });
 const preferredView = z
@@ -135,13 +143,13 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs',
     scope: 'read',
-    summary: 'List run ids by name, or a page of runs, newest first',
+    summary: 'List run ids by name, or a page of summaries of runs, newest first',
     query: runsQuery,
     answer: z.union([idsAnswerSchema, z.object({ runs: z.array(runInfo), next: z.string().optional() })]),
     async handle({ query, principal, engine, backend }) {
       if ('name' in query) return { ids: await engine.ids(query.name) };
       const { live, after, limit = maxPage } = query;
-      return await backend.page(principal.project.id, {
+      return await backend.list(principal.project.id, {
         limit,
         live: live === undefined ? undefined : live === 'true',
         after,

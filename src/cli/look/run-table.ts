@@ -1,13 +1,15 @@
 import { commandName } from '../../command-name.ts';
+import type { ListedRun } from '../../engine/index.ts';
 import { ended, type State } from '../../machine/index.ts';
 import { ago, columnsOf, printable } from '../../messages/index.ts';
-import type { LocalRuntime } from '../../runtime/index.ts';
+import { type LocalRuntime, positionText } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine } from '../paint.ts';
 import { type Cell, table, textOf } from '../table.ts';
-import { positionText, statusColor } from '../view/run-view.ts';
+import { statusColor } from '../view/run-view.ts';
 
-type RunInfo = Awaited<ReturnType<LocalRuntime['engine']['runs']>>[number];
+type RunInfo = Awaited<ReturnType<LocalRuntime['engine']['runs']>>[number] | ListedRun;
+type Shown = NonNullable<ListedRun['state']>;
 
 export const isLive = ({ state }: RunInfo): boolean => state !== undefined && !ended(state);
 
@@ -19,7 +21,7 @@ export function runTable(runs: readonly RunInfo[], io: Io): string {
       (state) => [
         ['bold', run],
         printable(state.workflow),
-        [statusColor(state.status), printable(positionText(state))],
+        [statusColor(state.status), printable(positionOf(info, state))],
         ['dim', ago(state.updatedAt, io.now())],
         printable(state.summary ?? ''),
       ],
@@ -42,14 +44,14 @@ export function runTable(runs: readonly RunInfo[], io: Io): string {
 export const runJson = (info: RunInfo): object =>
   withState<object>(
     info,
-    (state) => ({ run: info.run, ...facts(state) }),
+    (state) => ({ run: info.run, ...facts(state, positionOf(info, state)) }),
     (problem) => ({ run: info.run, problem }),
   );
 
 /** A run that cannot be displayed must not hide the others. */
 function withState<T>(
   { run, state, problem = 'unreadable' }: RunInfo,
-  onState: (state: State) => T,
+  onState: (state: Shown) => T,
   onProblem: (problem: string) => T,
 ): T {
   if (!state) return onProblem(problem);
@@ -60,10 +62,14 @@ function withState<T>(
   }
 }
 
-const facts = (state: State): object => ({
+/** Lists of older servers have the whole state, as files do. */
+const positionOf = (info: RunInfo, state: Shown): string =>
+  'position' in info && info.position !== undefined ? info.position : positionText(state as State);
+
+const facts = (state: Shown, position: string): object => ({
   workflow: state.workflow,
   status: state.status,
-  stands_at: positionText(state),
+  stands_at: position,
   summary: state.summary ?? null,
   created_at: new Date(state.createdAt).toISOString(),
   updated_at: new Date(state.updatedAt).toISOString(),

@@ -15,7 +15,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const mine = await engine.runs({ ended: values.all ?? false });
   const known = new Set(mine.map(({ run: id }) => id));
   // Other people's runs on the server are listed only with --all.
-  const others = values.all && server ? (await server.runs()).filter(({ run: id }) => !known.has(id)) : [];
+  const others = values.all && server ? (await server.list()).filter(({ run: id }) => !known.has(id)) : [];
   const all = [...mine, ...others];
   // An unreadable run is always listed.
   const shown = values.all ? all : all.filter((each) => each.problem !== undefined || isLive(each));

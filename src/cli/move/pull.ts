@@ -9,6 +9,7 @@ import {
   type IncomingHistory,
   isPulledByDefault,
   type LocalRuntime,
+  positionText,
   type Remote,
   renewMarks,
   type Transfer,
@@ -22,7 +23,7 @@ import { renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { runNamed, suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { positionText, statusColor } from '../view/run-view.ts';
+import { statusColor } from '../view/run-view.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { diverged, forkJson, runArguments, showFork, sideJson } from './show-fork.ts';
 import { printNotes, transferNotes } from './transfer-notes.ts';

@@ -1,7 +1,13 @@
 import { commandName } from '../../command-name.ts';
 import { StepfastError } from '../../errors.ts';
 import { ago, count, openingOf, printable, type RefusalText } from '../../messages/index.ts';
-import { createTransfer, type LocalRuntime, type Outgoing, type Remote } from '../../runtime/index.ts';
+import {
+  createTransfer,
+  type LocalRuntime,
+  type Outgoing,
+  positionText,
+  type Remote,
+} from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { isPerson } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
@@ -11,7 +17,6 @@ import { paint, renderLine } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { runNamed, suffixOf } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { positionText } from '../view/run-view.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { listSecrets } from './list-secrets.ts';
 import { isLocal, onServer } from './on-server.ts';

@@ -1,6 +1,6 @@
 import { commandName } from '../../command-name.ts';
 import { ago, count, describeEvent, printable, type RefusalText } from '../../messages/index.ts';
-import type { LocalRuntime, Refused } from '../../runtime/index.ts';
+import { type LocalRuntime, positionText, type Refused } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
 import { confirm, printDeclined } from '../confirm.ts';
@@ -10,7 +10,6 @@ import { paint, renderLine, type Span } from '../paint.ts';
 import { printJson, printRefusal } from '../perform.ts';
 import { runNamed } from '../run-name.ts';
 import { openRuntime, runOptions } from '../run-options.ts';
-import { positionText } from '../view/run-view.ts';
 import { symbolsFor } from '../view/symbols.ts';
 import { isLocal, onServer } from './on-server.ts';
 import { ownBatches } from './own-batches.ts';

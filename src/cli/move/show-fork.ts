@@ -1,11 +1,10 @@
 import { commandName } from '../../command-name.ts';
 import { withoutSecrets } from '../../context/index.ts';
 import { ago, count, describeEvent, type RefusalText } from '../../messages/index.ts';
-import type { Fork, Side } from '../../runtime/index.ts';
+import { type Fork, positionText, type Side } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
-import { positionText } from '../view/run-view.ts';
 import { symbolsFor } from '../view/symbols.ts';
 
 /** Events shown per history. */

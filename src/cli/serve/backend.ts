@@ -5,6 +5,7 @@ import { scopes as allScopes } from '../../schema/index.ts';
 import type { Backend } from '../../server/index.ts';
 import { loadPostgres } from './database.ts';
 import { createDatabasePages } from './database-pages.ts';
+import { listRuns } from './run-list.ts';
 
 interface BackendOptions {
   url: string;
@@ -42,6 +43,7 @@ export async function openBackend({ url, connections, onError }: BackendOptions)
     ...postgres,
     engine: engineOf,
     pages: pagesOf,
+    list: (project, request) => listRuns(postgres.rows(project), request),
     async findToken(hash) {
       const record = await postgres.findToken(hash);
       // Ignores scopes that only a newer version knows.

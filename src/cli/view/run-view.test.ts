@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { type Command, type Definition, respond, type State, statusOf } from '../../machine/index.ts';
 import { nextForPerson } from '../../messages/index.ts';
+import { positionText } from '../../runtime/index.ts';
 import { createFakeIo } from '../../testing/fake-io.ts';
-import { positionText, runLines } from './run-view.ts';
+import { runLines } from './run-view.ts';
 
 const now = Date.UTC(2026, 10, 15);
 const definition: Definition = {

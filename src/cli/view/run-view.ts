@@ -12,7 +12,6 @@ import {
   type State,
   type Status,
   titledPath,
-  usedUp,
 } from '../../machine/index.ts';
 import {
   type AgentSession,
@@ -154,19 +153,6 @@ function foldedWords(definition: Definition, outputs: readonly Output[], now: nu
 
 export const statusColor = (status: State['status']): 'green' | 'yellow' | 'red' | 'cyan' =>
   status === 'complete' ? 'green' : status === 'waiting' ? 'yellow' : status === 'running' ? 'cyan' : 'red';
-
-/** In a table: `build/task-2/verify`, `plan waits: review`, `3 positions`. */
-export function positionText(state: State): string {
-  if (state.status === 'complete' || state.status === 'failed' || state.status === 'cancelled')
-    return state.status;
-  const cursors = Object.values(state.cursors);
-  const [only, second] = cursors;
-  if (usedUp(state)) return `${state.step} waits: budget`;
-  if (!only) return state.blocked === undefined ? state.step : `${state.step} is blocked`;
-  if (second) return `${state.step}, ${cursors.length} positions`;
-  if (only.checking) return `${only.path}, gates running`;
-  return only.waiting ? `${only.path} waits: ${only.waiting.kind}` : only.path;
-}
 
 /** The handles of the open positions. */
 export const handlesOf = (state: State): string[] =>

@@ -19,7 +19,7 @@ import type { Circumstances, Engine, Executed, WatchOptions } from '../engine.ts
 import { newRun } from '../new-run-id.ts';
 import type { Answer } from './outcome.ts';
 import { createAsking, type Question, type RemoteOptions } from './request.ts';
-import type { EntriesAnswer, ExecutedAnswer, RunAnswer, RunsAnswer, WatchAnswer } from './wire.ts';
+import type { EntriesAnswer, ExecutedAnswer, ListedRun, RunAnswer, RunsAnswer, WatchAnswer } from './wire.ts';
 
 /** The runs of one project on a server. */
 export interface RemoteEngine extends Engine {
@@ -27,6 +27,8 @@ export interface RemoteEngine extends Engine {
   /** The server's clock. */
   now(): number;
   whoami(): Promise<WhoamiAnswer>;
+  /** All runs of the project without their states, newest first. */
+  list(): Promise<ListedRun[]>;
 }
 
 const mostKnown = 32;
@@ -41,7 +43,7 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   const { ask, now, url } = createAsking(options);
   const known = new Map<string, { etag: string; view: Loaded }>();
   const looks = new Map<string, Promise<Loaded | undefined>>();
-  return { url, now, whoami, begin, execute, view, ids, runs, entries, text, watch, remove };
+  return { url, now, whoami, begin, execute, view, ids, list, runs, entries, text, watch, remove };
 
   async function begin(
     definition: Definition,
@@ -142,14 +144,14 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   }
 
   async function ids(name?: string): Promise<string[]> {
-    if (name === undefined) return (await runs()).map(({ run }) => run);
+    if (name === undefined) return (await list()).map(({ run }) => run);
     // Cannot be an id or a suffix.
     if (!isRunId(name)) return [];
     return bodyOf<IdsAnswer>(await ask({ path: paths.runs, query: { name } })).ids;
   }
 
-  async function runs(): Promise<RunInfo[]> {
-    const found: RunInfo[] = [];
+  async function list(): Promise<ListedRun[]> {
+    const found: ListedRun[] = [];
     let after: string | undefined;
     for (let page = 0; page < mostPages; page += 1) {
       const answer = await ask({ path: paths.runs, query: { after, limit: maxPage } });
@@ -157,6 +159,17 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
       found.push(...more);
       if (next === undefined || more.length === 0) break;
       after = next;
+    }
+    return found;
+  }
+
+  /** One request for each: a list has no states. */
+  async function runs(): Promise<RunInfo[]> {
+    const found: RunInfo[] = [];
+    for (const { run, problem } of await list()) {
+      const state = problem === undefined ? (await view(run))?.state : undefined;
+      if (state) found.push({ run, state });
+      else if (problem !== undefined) found.push({ run, problem });
     }
     return found;
   }

@@ -140,19 +140,24 @@ export function createRowProjection(table: RowTable): RowSource {
     if (views.length === 0 && upTo === undefined) return;
     const rows = views.map((view) => ({ view, row: rowOf(summarizeRun(view)) }));
     await table.put(
-      rows.map(({ view, row }) => ({
-        run: row.run,
-        seq: view.version.seq,
-        tone: row.tone,
-        createdAt: row.createdAt,
-        since: row.need?.since,
-        searched: searchedText(row),
-        body: JSON.stringify(row),
-      })),
+      rows.map(({ view, row }) => toStore(view, row)),
       upTo,
     );
     for (const { row } of rows) for (const listener of listeners) listener({ row });
   }
 }
+
+/** The summary of a run, as a database stores it. */
+export const storedRowOf = (view: Loaded): StoredRow => toStore(view, rowOf(summarizeRun(view)));
+
+const toStore = ({ version }: Loaded, row: PlainRow): StoredRow => ({
+  run: row.run,
+  seq: version.seq,
+  tone: row.tone,
+  createdAt: row.createdAt,
+  since: row.need?.since,
+  searched: searchedText(row),
+  body: JSON.stringify(row),
+});
 
 const parse = (body: string): PlainRow => JSON.parse(body) as PlainRow;

@@ -13,6 +13,7 @@ import {
 import { type Activity, nowText } from '../../messages/index.ts';
 import type { Loaded } from '../../store/index.ts';
 import { findNeeds, line, type Need, needsFreshContext } from './find-needs.ts';
+import { positionText } from './position-text.ts';
 import { positionTitle } from './position-title.ts';
 
 /** What a list shows of a run: some hundred bytes, however large its state is. */
@@ -24,6 +25,8 @@ export interface RunSummary {
   tone: Tone;
   /** One sentence: what happens now, or how the run ended. */
   now: string;
+  /** Where it stands, in a few words; absent from summaries that an earlier version stored. */
+  position?: string;
   /** What waits for a person, the longest wait first. */
   needs: Need[];
   step: { id: string; title: string; index: number; total: number };
@@ -55,6 +58,7 @@ export function summarizeRun({ run, definition, state }: Loaded): RunSummary {
     status,
     tone: toneOf(state, needs, red.length),
     now: nowText(activityIn(definition, state, needs)),
+    position: positionText(state),
     needs,
     step: {
       id: state.step,

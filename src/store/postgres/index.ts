@@ -6,6 +6,6 @@ export { createPostgres, type Postgres, type TokenRecord } from './postgres.ts';
 export type { ProjectRows, StoredRow } from './project-rows.ts';
 export { createProjects, type ProjectRecord, type Projects } from './projects.ts';
 export type { TailPage, TailRow } from './read-tail.ts';
-export type { PageRequest, RunPage } from './run-pages.ts';
+export type { PageRequest } from './run-pages.ts';
 export { createTokens, type NewToken, type Rotated, type TokenInfo, type Tokens } from './tokens.ts';
 export type { Wake, WakeListener } from './wake-channel.ts';

@@ -13,7 +13,7 @@ import { createProjectStore } from './project-store.ts';
 import type { ProjectRecord } from './projects.ts';
 import { readTail, type TailPage } from './read-tail.ts';
 import { createRecentRuns } from './recent-runs.ts';
-import { createRunPages, type PageRequest, type RunPage } from './run-pages.ts';
+import { createRunPages } from './run-pages.ts';
 import { createProjectSessions, type ProjectSessions } from './sessions.ts';
 import { statements } from './statements.ts';
 import { createWakeChannel, type WakeListener } from './wake-channel.ts';
@@ -33,8 +33,6 @@ export interface TokenRecord {
 /** The database access of a server, with the unprivileged role. Throws StepfastError. */
 export interface Postgres {
   store(project: number): Store;
-  /** Newest first. */
-  page(project: number, request: PageRequest): Promise<RunPage>;
   sessions(project: number): ProjectSessions;
   rows(project: number): ProjectRows;
   /** Batches after the cursor; without a cursor only the current end of the stream. */
@@ -131,7 +129,6 @@ export function createPostgres(options: DatabaseOptions): Postgres {
 
   return {
     store,
-    page: (project, request) => wrapErrors('the runs', () => pages.page(query, project, request)),
     sessions(project) {
       const { join, runsOf, definitions: used } = createProjectSessions(query, pages, project);
       return {
@@ -141,7 +138,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
       };
     },
     rows(project) {
-      const { cursor, put, views, scan, list, counts, needs } = createProjectRows(query, project, {
+      const { cursor, put, views, scan, page, list, counts, needs } = createProjectRows(query, project, {
         definitions,
         store: store(project),
       });
@@ -154,6 +151,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
         put: wrapped(put),
         views: wrapped(views),
         scan: wrapped(scan),
+        page: wrapped(page),
         list: wrapped(list),
         counts: wrapped(counts),
         needs: wrapped(needs),

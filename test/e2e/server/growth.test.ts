@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
-import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import { createEngine, createRemoteEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import { StepfastError } from '../../../src/errors.ts';
 import type { Definition } from '../../../src/machine/index.ts';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { startTeam } from './remote-kit.ts';
 
 let database: TestDatabase;
 let other: Postgres;
@@ -130,4 +131,36 @@ test('[S12] entries after a number cost what they return, and what they return i
   await expect(store.entries(run)).rejects.toMatchObject({ code: 'store_corrupt' });
   await alter(40);
   await expect(store.entries(run, 38)).rejects.toMatchObject({ code: 'store_corrupt' });
+});
+
+test('[S12] lists have summaries, and do not read the states of runs that have not changed', async () => {
+  await using team = await startTeam();
+  const token = team.token('person');
+  const get = async (path: string) =>
+    await (await fetch(`${team.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).text();
+  const runs = [];
+  for (let count = 0; count < 5; count += 1) runs.push(await largeRun(team.engine));
+  const [first = ''] = runs;
+  expect((await get(`/v1/runs/${first}`)).length).toBeGreaterThan(100_000);
+  for (const path of ['/v1/runs', '/v1/rows', '/v1/overview', '/v1/runs?live=true'])
+    expect((await get(path)).length, path).toBeLessThan(5 * 1000);
+  await claim(team.engine, first, 'a1');
+  const remote = createRemoteEngine({ url: team.url, token, patienceMs: 60_000 });
+  const listed = await remote.list();
+  expect(listed.map(({ run }) => run).sort()).toEqual([...runs].sort());
+  expect(listed.find(({ run }) => run === first)).toMatchObject({
+    state: { workflow: 'fan', status: 'running', step: 'work' },
+    position: 'work/task-0/do',
+    tone: 'working',
+    tasks: { done: 0, total: 1000 },
+  });
+  expect(await remote.ids()).toHaveLength(5);
+  // A state that cannot be read, behind a summary that is up to date.
+  await team.query(`update stepfast.runs set state = '{'`);
+  expect(await remote.list()).toEqual(listed);
+  await team.query(`update stepfast.runs set format = 99, seq = seq + 1 where run = '${first}'`);
+  expect((await remote.list()).find(({ run }) => run === first)).toEqual({
+    run: first,
+    problem: expect.any(String),
+  });
 });

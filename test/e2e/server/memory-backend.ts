@@ -1,8 +1,8 @@
 import { hashDefinition } from '../../../src/definition/index.ts';
-import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
+import { createEngine, type Engine, type ListedRun, newRun } from '../../../src/engine/index.ts';
 import { createPages, createRowIndex, createRuntime, knownWorkflows } from '../../../src/runtime/index.ts';
 import type { Backend, TokenRecord } from '../../../src/server/index.ts';
-import type { Entry, Store } from '../../../src/store/index.ts';
+import type { Entry, RunInfo, Store } from '../../../src/store/index.ts';
 import type { TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
 import { none } from '../../../src/workspace/index.ts';
 import { createMemoryStore } from '../../kit/memory-store.ts';
@@ -86,7 +86,7 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
         workflows: () => knownWorkflows(workspace),
       });
     },
-    async page(project, { live, after, limit }) {
+    async list(project, { live, after, limit }) {
       const runs = (await partOf(project).store.list()).filter(
         ({ state }) =>
           live === undefined || (state?.status === 'running' || state?.status === 'waiting') === live,
@@ -94,7 +94,7 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
       const from = after === undefined ? 0 : runs.findIndex(({ run }) => run === after) + 1;
       const page = runs.slice(from, from + limit);
       const next = from + limit < runs.length ? page.at(-1)?.run : undefined;
-      return { runs: page, ...(next === undefined ? {} : { next }) };
+      return { runs: page.map(listed), ...(next === undefined ? {} : { next }) };
     },
     sessions(project) {
       const { store } = partOf(project);
@@ -155,3 +155,5 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
     },
   };
 }
+
+const listed = ({ run, state }: RunInfo): ListedRun => ({ run, ...(state ? { state } : {}) });

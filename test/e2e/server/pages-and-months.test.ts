@@ -50,15 +50,15 @@ describe('pages', () => {
     const all: string[] = [];
     let after: string | undefined;
     for (let pages = 0; pages < 10; pages += 1) {
-      const page = await postgres.page(project, { limit: 2, ...(after === undefined ? {} : { after }) });
-      all.push(...page.runs.map((info) => info.run));
+      const page = await postgres.rows(project).page({ limit: 2, ...(after === undefined ? {} : { after }) });
+      all.push(...page.rows.map((info) => info.run));
       await begin(store, `new-${pages}`, { age: -1000 });
       after = page.next;
       if (after === undefined) break;
     }
     expect(all).toEqual(['r-0', 'r-1', 'r-2', 'r-3', 'r-4', 'r-5', 'r-6']);
     const only = async (live: boolean) =>
-      (await postgres.page(project, { live, limit: 100 })).runs.map((info) => info.run);
+      (await postgres.rows(project).page({ live, limit: 100 })).rows.map((info) => info.run);
     expect(await only(false)).toEqual(['r-5']);
     expect(await only(true)).not.toContain('r-5');
     expect(await only(true)).toContain('r-0');
@@ -80,10 +80,10 @@ describe('pages', () => {
         database.name,
         `update stepfast.${table} set ${column} = ${column} || repeat(' ', 6291456) where project = ${project}`,
       );
-    const first = await postgres.page(project, { limit: 100 });
-    expect(first.runs.map((info) => info.run)).toEqual(runs.slice(0, 3));
-    const second = await postgres.page(project, { limit: 100, after: first.next ?? '' });
-    expect(second.runs.map((info) => info.run)).toEqual(runs.slice(3));
+    const first = await postgres.rows(project).page({ limit: 100 });
+    expect(first.rows.map((info) => info.run)).toEqual(runs.slice(0, 3));
+    const second = await postgres.rows(project).page({ limit: 100, after: first.next ?? '' });
+    expect(second.rows.map((info) => info.run)).toEqual(runs.slice(3));
     expect(second.next).toBeUndefined();
     expect(await store.list()).toHaveLength(5);
     const head = await postgres.tail(project, start, 100);

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createDatabasePages } from '../../../src/cli/serve/database-pages.ts';
+import { listRuns } from '../../../src/cli/serve/run-list.ts';
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import { type Scope, scopes } from '../../../src/schema/index.ts';
@@ -25,6 +26,8 @@ export interface Team extends AsyncDisposable {
   token(kind: 'agent' | 'person', given?: readonly Scope[]): string;
   /** Lets it be called by another port, as by a proxy. */
   allow(port: number): void;
+  /** Queries the database as the superuser. */
+  query(sql: string): Promise<unknown[]>;
 }
 
 export async function startTeam(): Promise<Team> {
@@ -37,7 +40,7 @@ export async function startTeam(): Promise<Team> {
   const backend: Backend = {
     engine,
     pages: (id) => createDatabasePages(postgres, engine(id), id),
-    page: (id, page) => postgres.page(id, page),
+    list: (id, request) => listRuns(postgres.rows(id), request),
     sessions: (id) => postgres.sessions(id),
     tail: (id, after, limit) => postgres.tail(id, after, limit),
     onWake: (listener) => postgres.onWake(listener),
@@ -72,6 +75,7 @@ export async function startTeam(): Promise<Team> {
     port: listening.port,
     engine: engine(project.id),
     allow,
+    query: (sql) => database.cluster.query(database.name, sql),
     token(kind, given = scopes.filter((scope) => kind === 'person' || scope !== 'decide')) {
       const id = randomBytes(4).toString('hex');
       const token = `sf_${id}_${randomBytes(32).toString('base64url')}`;
