@@ -13,6 +13,7 @@ steps:
   - { id: make, type: action, instructions: Make it., gate: [{ exists: done.txt }] }
   - { id: check, type: action, instructions: Check it., gate: [{ run: 'sleep 3' }] }
   - { id: ship, type: action, instructions: Ship it. }
+  - { id: tell, type: action, instructions: Tell it. }
 `;
 
 const cleanups: (() => void | PromiseLike<void>)[] = [];
@@ -62,7 +63,7 @@ function nameOf({ method, url = '' }: IncomingMessage, body: string): string {
   return `${method} ${what === 'commands' ? JSON.parse(body).command.type : what}`;
 }
 
-/** The requests of two advances: one whose gate is over at once, and one whose gate lasts. */
+/** The requests of three advances: one whose gate is over at once, one whose gate lasts, and one without a gate. */
 async function countedAdvances(): Promise<string[][]> {
   const team = await startTeam();
   cleanups.push(() => team[Symbol.asyncDispose]());
@@ -76,7 +77,7 @@ async function countedAdvances(): Promise<string[][]> {
   cleanups.push(close);
   let { S } = await call('workflow_start', { workflow: 'gated' });
   const counted: string[][] = [];
-  for (const step of ['check', 'ship']) {
+  for (const step of ['check', 'ship', 'tell']) {
     counter.requests.length = 0;
     ({ S } = await call('workflow_advance', { at: S.at, output: 'done' }));
     expect(S).toMatchObject({ status: 'running', step });
@@ -85,13 +86,14 @@ async function countedAdvances(): Promise<string[][]> {
   return counted;
 }
 
-it('an advance with a gate is three requests of its caller, and three of the gate runner', async () => {
+it('[S12] an advance is two requests, and one with a gate is three requests of its caller, and three of the gate runner', async () => {
   const caller = ['GET run', 'GET watch', 'POST advance'];
   const runner = ['GET run', 'POST gatesFinished', 'POST gatesStarted'];
   const fewest = [...caller, ...runner].sort();
   // On a busy machine a request may time out and be sent again: only what is needed every time counts.
-  const isFewest = (counted: string[][]): boolean => counted.every((each) => each.join() === fewest.join());
+  const expected = [fewest, fewest, ['GET run', 'POST advance']];
+  const isFewest = (counted: string[][]): boolean => counted.join(' ') === expected.join(' ');
   let counted = await countedAdvances();
   for (let again = 0; again < 3 && !isFewest(counted); again += 1) counted = await countedAdvances();
-  expect(counted).toEqual([fewest, fewest]);
+  expect(counted).toEqual(expected);
 });
