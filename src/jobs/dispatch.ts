@@ -82,7 +82,7 @@ export function createDispatcher({ database, boss, remindAfterMs, report }: Disp
     const rows = await tx.rows<Row>(
       `select e.run, e.seq, e.tx::text, e.body from stepfast.events e
        where e.project = $1 and e.tx > $2::bigint
-         and e.tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+         and e.tx < (select stop from stepfast.tail_end_1())
        order by e.tx fetch first ${batchSize} rows with ties`,
       [project, cursor],
     );

@@ -23,6 +23,7 @@ import type { Route } from './route.ts';
 import { routes } from './routes.ts';
 import { checked, isRawResponse, serveRoute } from './serve-route.ts';
 import { createStreams } from './streams.ts';
+import { createTailLag } from './tail-lag.ts';
 import { type Span, traced } from './tracing.ts';
 
 /** Stateless streamable HTTP for MCP: one request, one response. */
@@ -79,6 +80,8 @@ export function createApp(options: AppOptions): App {
   const stopping = new AbortController();
   metrics.countStreams(() => streams.size);
   const stopWake = backend.onWake(() => metrics.wake());
+  const lag = backend.tailEnd && createTailLag(backend.tailEnd, clock);
+  metrics.watchTailLag(() => seconds(lag?.last()));
   let inFlight = 0;
   let waitingCount = 0;
   let onIdle: (() => void) | undefined;
@@ -144,6 +147,7 @@ export function createApp(options: AppOptions): App {
       stopping.abort();
       auth.close();
       stopWake();
+      lag?.close();
       if (inFlight + waitingCount === 0) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
@@ -222,12 +226,14 @@ export function createApp(options: AppOptions): App {
       throw problem('unavailable', 'The server is shutting down.', { next: 'retry' });
     try {
       await backend.ready();
+      await lag?.measure();
     } catch (error) {
       log.error({ err: error }, 'not ready');
       const why = toProblem(error)?.body.message ?? schemaProblem(error) ?? 'The database is not reachable.';
       throw problem('unavailable', why, { next: 'see the server log' });
     }
-    return c.json({ status: 'ready' });
+    // No reason to be unready: without servers there would be no streams at all.
+    return c.json({ status: 'ready', tailLagSeconds: seconds(lag?.last()) });
   }
 
   async function enter(c: Context<Env>): Promise<Principal> {
@@ -331,6 +337,8 @@ function refusalIn(answer: unknown): string | undefined {
   const reply = (answer as { reply?: { code?: unknown } } | undefined)?.reply;
   return typeof reply?.code === 'string' ? reply.code : undefined;
 }
+
+const seconds = (ms = 0): number => Math.round(ms / 100) / 10;
 
 const loggable = (error: unknown): object =>
   error instanceof Error

@@ -20,6 +20,8 @@ export interface Backend
   pages(project: number): PageSource;
   /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */
   findToken(hash: string): Promise<TokenRecord | undefined>;
+  /** How far the tail is, if transactions can hold it back. */
+  tailEnd?: Postgres['tailEnd'];
   /** Connections, if there is a pool. */
   pool?(): { total: number; idle: number; waiting: number };
 }

@@ -13,6 +13,8 @@ export interface Metrics {
   countStreams(count: () => number): void;
   /** Adds those of the background jobs of this server. */
   watchJobs(source: JobsSource): void;
+  /** Sets where the lag of streams and webhooks comes from, in seconds. */
+  watchTailLag(lag: () => number): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -53,6 +55,15 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
       this.set(countStreams());
     },
   });
+  let tailLag = (): number => 0;
+  new Gauge({
+    name: 'stepfast_tail_lag_seconds',
+    help: 'Time by which streams and webhooks are held back by a transaction in progress',
+    registers,
+    collect() {
+      this.set(tailLag());
+    },
+  });
   new Gauge({
     name: 'stepfast_pool_connections',
     help: 'Database connections, and calls waiting for one',
@@ -77,6 +88,9 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
       countStreams = count;
     },
     watchJobs: (source) => addJobsMetrics(registry, source),
+    watchTailLag(lag) {
+      tailLag = lag;
+    },
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { StepfastError } from '../../errors.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -14,8 +15,19 @@ export function databaseUrl(values: { 'database-url'?: string | undefined }, { e
     );
   if (!URL.canParse(given) || !/^postgres(ql)?:$/.test(new URL(given).protocol))
     throw usageError('The database URL must be a full URL that starts with postgres://.');
-  return given;
+  const rootCertificate = new URL(given).searchParams.get('sslrootcert');
+  if (rootCertificate !== null && !existsSync(rootCertificate))
+    throw usageError(`The certificate file of the database URL does not exist: ${rootCertificate}`);
+  // As the driver treats them, except that it prints a warning each time.
+  return given.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, 'verify-full');
 }
+
+/** Codes of Node.js for a certificate that cannot be verified. */
+const untrusted = /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
+const advice = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause && untrusted.test(String(cause.code))
+    ? 'add the certificate of its authority to the URL: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem'
+    : 'check that it is running and that STEPFAST_DATABASE_URL is correct';
 
 /** Loaded on demand: no other command pays for PostgreSQL. */
 export const loadPostgres = () => import('../../store/postgres/index.ts');
@@ -28,10 +40,8 @@ export async function withDatabase<T>(action: () => Promise<T>): Promise<T> {
     if (!(error instanceof StepfastError) || error.code !== 'store_failed') throw error;
     const why =
       error.cause instanceof Error ? (error.cause.message || 'no response').split('\n', 1)[0] : 'no response';
-    throw new StepfastError(
-      'no_database',
-      `Cannot use the database (${why}): check that it is running and that STEPFAST_DATABASE_URL is correct`,
-      { cause: error },
-    );
+    throw new StepfastError('no_database', `Cannot use the database (${why}): ${advice(error.cause)}`, {
+      cause: error,
+    });
   }
 }

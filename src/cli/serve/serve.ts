@@ -4,7 +4,7 @@ import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { dashboardFiles } from '../ui/dashboard-files.ts';
 import { version } from '../version.ts';
-import { withDatabase } from './database.ts';
+import { loadPostgres, withDatabase } from './database.ts';
 import { listenError } from './listen-error.ts';
 import { options, type ServeSettings, settingsFrom } from './serve-options.ts';
 
@@ -59,7 +59,10 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
   };
   const backend = await openBackend({ url, connections, onError: warn });
   try {
-    await withDatabase(() => backend.ready());
+    await withDatabase(async () => {
+      await (await loadPostgres()).refuseTransactionPooler(url);
+      await backend.ready();
+    });
     const publicUrl = settings.publicUrl ?? new URL(`http://localhost:${port}`);
     const issuer = settings.issuerFor(publicUrl);
     // Filled in once the port is known.

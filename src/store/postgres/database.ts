@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isBusy, isTransient, keepsConnection, outcomeUnknown } from './postgres-errors.ts';
+import { isBusy, isReadOnly, isTransient, keepsConnection, outcomeUnknown } from './postgres-errors.ts';
 
 /** Prepared once per connection, under its name. */
 export interface Statement {
@@ -32,11 +32,15 @@ export interface Database {
   transaction<T>(opening: string, action: (query: Query) => Promise<T>): Promise<T>;
   /** Runs read-only SQL. */
   read(sql: string): Promise<Record<string, unknown>[]>;
+  /** Tells it of an error of another connection: a read-only node is left by all. */
+  noticed(error: unknown): void;
   counts(): { total: number; idle: number; waiting: number };
   close(): Promise<void>;
 }
 
 export const appRole = 'stepfast_app';
+/** Milliseconds between two renewals of all connections while every node is read-only. */
+const renewPause = 1000;
 
 export function createDatabase(options: DatabaseOptions): Database {
   const { url, max = 16, wait = 5000, patience = 10_000, limit = 15_000, onError = () => {} } = options;
@@ -57,18 +61,36 @@ export function createDatabase(options: DatabaseOptions): Database {
     onConnect: async (client) => {
       client.on('error', () => {});
       await client.query(settings);
+      openedAt.set(client, performance.now());
     },
   });
   pool.on('error', onError);
+  const openedAt = new WeakMap<pg.ClientBase, number>();
+  let readOnlyAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
-  async function once(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    const client = await pool.connect();
+  /** After a failover, connections that are older than its first sign may lead to the former primary. */
+  async function connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      if ((openedAt.get(client) ?? 0) >= readOnlyAt) return client;
+      client.release(true);
+    }
+  }
+
+  function noticed(error: unknown): void {
+    const now = performance.now();
+    if (isReadOnly(error) && now > readOnlyAt + renewPause) readOnlyAt = now;
+  }
+
+  async function once<T>(action: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await connect();
     try {
-      const rows = await send(client, statement, values);
+      const result = await action(client);
       client.release();
-      return rows;
+      return result;
     } catch (error) {
+      noticed(error);
       client.release(!keepsConnection(error));
       throw error;
     }
@@ -80,7 +102,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       let lost = false;
       for (let pause = 20; ; pause = Math.min(2 * pause, 500)) {
         try {
-          return await once(statement, values);
+          return await once((client) => send(client, statement, values));
         } catch (error) {
           if (closed || !isTransient(error) || Date.now() + pause > deadline)
             throw lost && isBusy(error) ? outcomeUnknown(error) : error;
@@ -91,7 +113,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     },
 
     async transaction(opening, action) {
-      const client = await pool.connect();
+      const client = await connect();
       let failure: unknown;
       try {
         await client.query(opening);
@@ -100,14 +122,18 @@ export function createDatabase(options: DatabaseOptions): Database {
         return result;
       } catch (error) {
         failure = error;
+        noticed(error);
         await client.query('rollback').catch(() => {});
         throw error;
       } finally {
-        client.release(failure !== undefined && client.getTransactionStatus() !== 'I');
+        client.release(
+          failure !== undefined && (client.getTransactionStatus() !== 'I' || isReadOnly(failure)),
+        );
       }
     },
 
-    read: async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows,
+    read: (sql) => once(async (client) => (await client.query<Record<string, unknown>>(sql)).rows),
+    noticed,
     counts: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       if (closed) return;

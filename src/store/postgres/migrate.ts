@@ -5,6 +5,7 @@ import { months } from './migrations/0003-months.ts';
 import { migrations } from './migrations/list.ts';
 import type { Migration } from './migrations/migration.ts';
 import { asOwner } from './owner-connection.ts';
+import { refuseTransactionPooler } from './pooler.ts';
 import { isForbidden, toStepfastError } from './postgres-errors.ts';
 
 export interface MigrationResult {
@@ -24,6 +25,7 @@ export async function migrate(
   url: string,
   known: readonly Migration[] = migrations,
 ): Promise<MigrationResult> {
+  await refuseTransactionPooler(url);
   return asOwner(url, async (client) => {
     try {
       await client.query(`set lock_timeout = ${patience}; set statement_timeout = 0`);
@@ -60,6 +62,12 @@ export async function requireSchema(
       throw new StepfastError(
         'schema_unsafe',
         `connections use the role ${role?.name} instead of ${appRole}, so projects would not be isolated: connect without a pooler that drops \`set role\``,
+      );
+    const [node] = await query(`select current_setting('transaction_read_only')::boolean as closed`);
+    if (node?.closed === true)
+      throw new StepfastError(
+        'schema_read_only',
+        'the database is read-only: it is a standby, or its disk is full; servers continue when it accepts writes',
       );
     const [meta] = await query('select generation, cluster from stepfast.meta');
     refuseNewer(Number(meta?.generation));

@@ -1,10 +1,11 @@
 import { StepfastError } from '../../errors.ts';
 
+const readOnlyCode = '25006';
 /** Errors of PostgreSQL or the connection that a retry may solve. */
 const transientCodes = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected
-  '25006', // read_only_sql_transaction: a standby that is about to be promoted
+  readOnlyCode, // a standby that is about to be promoted
   '53300', // too_many_connections
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
@@ -41,6 +42,9 @@ export function isTransient(error: unknown): boolean {
 
 /** Whether the connection is still usable after this error. */
 export const keepsConnection = (error: unknown): boolean => /^(22|23|42|P0)/.test(codeOf(error));
+
+/** Whether the connection leads to a node that takes no writes. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === readOnlyCode;
 
 /** Whether the table of the run's month is missing. */
 export const isMissingMonth = (error: unknown): boolean =>

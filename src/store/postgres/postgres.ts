@@ -37,6 +37,8 @@ export interface Postgres {
   rows(project: number): ProjectRows;
   /** Batches after the cursor; without a cursor only the current end of the stream. */
   tail(project: number, after: string | undefined, limit: number): Promise<TailPage>;
+  /** All transactions before `stop` have ended, as far as the tail goes; `next` is the number of the next one. */
+  tailEnd(): Promise<{ stop: bigint; next: bigint }>;
   /** Also calls the listener every few seconds; returns a function that unsubscribes. */
   onWake(listener: WakeListener): () => void;
   /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */
@@ -67,7 +69,13 @@ export function createPostgres(options: DatabaseOptions): Postgres {
   const definitions = createDefinitionCache();
   const pages = createRunPages(definitions);
   const recents = createRecentRuns();
-  const wakes = createWakeChannel({ url, onError });
+  const wakes = createWakeChannel({
+    url,
+    onError(error) {
+      database.noticed(error);
+      onError(error);
+    },
+  });
   const watchers = createWatchers(query, wakes);
   /** Runs that other processes write to as well, with the number of turns before it is tried without a lock again. */
   const shared = createBoundedCache<{ left: number; size: number }>(10_000);
@@ -158,6 +166,11 @@ export function createPostgres(options: DatabaseOptions): Postgres {
       };
     },
     tail: (project, after, most) => wrapErrors('the stream', () => readTail(query, project, after, most)),
+    tailEnd: () =>
+      wrapErrors('the stream', async () => {
+        const [[stop, next] = []] = await query(statements.tailEnd, []);
+        return { stop: BigInt(String(stop)), next: BigInt(String(next)) };
+      }),
     onWake: wakes.on,
     findToken: (hash) => wrapErrors('the token', () => findToken(query, hash)),
     useToken: (project, id) =>

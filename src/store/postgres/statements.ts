@@ -20,6 +20,7 @@ export const statements = {
   sessionRuns: call('session_runs_1', 3),
   usedDefinitions: call('used_definitions_1', 3),
   tail: call('tail_1', 4),
+  tailEnd: call('tail_end_1', 0),
   views: call('views_1', 2),
   scan: call('scan_1', 4),
   putRows: call('put_rows_1', 9, false),

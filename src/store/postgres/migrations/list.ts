@@ -4,6 +4,7 @@ import { months } from './0003-months.ts';
 import { tokens } from './0004-tokens.ts';
 import { sessions } from './0005-sessions.ts';
 import { rows } from './0006-rows.ts';
+import { tailEnd } from './0009-tail-end.ts';
 import { operations } from './0010-operations.ts';
 import { growth } from './0012-growth.ts';
 import { jobs } from './0100-jobs.ts';
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   tokens,
   sessions,
   rows,
+  tailEnd,
   operations,
   growth,
   jobs,
