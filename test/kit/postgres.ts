@@ -55,6 +55,8 @@ export interface ClusterOptions {
   settings?: Readonly<Record<string, string | number>>;
   /** The directory of initdb and postgres; the newest installed version by default. */
   bin?: string;
+  /** Replicates this cluster and is read-only until it is promoted; needs pg_basebackup. */
+  standbyOf?: Cluster;
   /** The parent directory; by default memory if available, else the system's temporary directory. */
   parent?: string;
 }
@@ -85,7 +87,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
   try {
     const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
-    await run(join(bin, 'initdb'), [...args, '--no-instructions'], { ...account, cwd: directory });
+    const copied = ['-D', data, '-d', options.standbyOf?.url('') ?? '', '-R', '-c', 'fast'];
+    if (options.standbyOf) await run(join(bin, 'pg_basebackup'), copied, { ...account, cwd: directory });
+    else await run(join(bin, 'initdb'), [...args, '--no-instructions'], { ...account, cwd: directory });
     await start();
   } catch (error) {
     await dispose();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Cluster } from '../../kit/postgres.ts';
-import { type Answered, call, readEvents } from './http-kit.ts';
+import { type Answered, call, readEvents, type SseEvent } from './http-kit.ts';
 import { type Receiver, startReceiver } from './jobs-kit.ts';
 import { type Cli, createCli, type Served } from './serve-kit.ts';
 
@@ -86,19 +86,17 @@ export async function startTeam(databaseUrl: string, ...options: string[]): Prom
       advance,
       async completesRun() {
         let run = '';
-        const told = await readEvents(
+        const told = await followEvents(
           server.url,
           token,
-          (events) => events.filter(({ event, data }) => event === 'batch' && data.run === run).length === 2,
-          {
-            async onOpen() {
-              const begun = await begin();
-              run = begun.run;
-              expect((await advance(run, begun.at)).body).toMatchObject({ reply: { status: 'complete' } });
-            },
+          (events) => seqsOf(events, run).length === 2,
+          async () => {
+            const begun = await begin();
+            run = begun.run;
+            expect((await advance(run, begun.at)).body).toMatchObject({ reply: { status: 'complete' } });
           },
         );
-        expect(told.filter(({ data }) => data?.run === run).map(({ data }) => data.seq)).toEqual([1, 2]);
+        expect(seqsOf(told, run)).toEqual([1, 2]);
         const events = () =>
           receiver.got.flatMap(({ told: { data } }) => (data.run === run ? data.events : []));
         await expect.poll(events).toContain('run.completed');
@@ -114,4 +112,30 @@ export async function startTeam(databaseUrl: string, ...options: string[]): Prom
     await receiver.close();
     throw error;
   }
+}
+
+const seqsOf = (events: readonly SseEvent[], run: string): number[] =>
+  events.flatMap(({ event, data }) => (event === 'batch' && data.run === run ? [data.seq] : []));
+
+/** Reconnects like a browser when the server ends the stream. */
+async function followEvents(
+  url: string,
+  token: string,
+  enough: (events: SseEvent[]) => boolean,
+  onceOpen: () => Promise<void>,
+): Promise<SseEvent[]> {
+  const told: SseEvent[] = [];
+  let opened: Promise<void> | undefined;
+  const onOpen = (): void => {
+    opened ??= onceOpen();
+  };
+  while (!enough(told)) {
+    const last = told.findLast(({ id }) => id !== undefined)?.id;
+    const headers: Record<string, string> = last === undefined ? {} : { 'Last-Event-ID': last };
+    told.push(
+      ...(await readEvents(url, token, (events) => enough([...told, ...events]), { headers, onOpen })),
+    );
+  }
+  await opened;
+  return told;
 }

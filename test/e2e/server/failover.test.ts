@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startMovingEndpoint } from '../../kit/moving-endpoint.ts';
+import { type Cluster, startCluster } from '../../kit/postgres.ts';
+import { ownedDatabase, startTeam, type Team } from './database-kit.ts';
+
+let primary: Cluster;
+let standby: Cluster;
+
+beforeAll(async () => {
+  primary = await startCluster({ fsync: false });
+  standby = await startCluster({ fsync: false, standbyOf: primary });
+}, 240_000);
+afterAll(async () => {
+  await standby?.dispose();
+  await primary?.dispose();
+});
+
+const ready = async ({ call }: Team): Promise<number> => (await call('GET', '/readyz')).status;
+
+/** As clients do it: the same call with the same key until it is answered. */
+async function advanced(team: Team, { run, at }: { run: string; at: string }): Promise<void> {
+  const key = `key of ${run}`;
+  await expect
+    .poll(async () => (await team.advance(run, at, key)).body, { timeout: 120_000 })
+    .toMatchObject({ reply: { status: 'complete' } });
+}
+
+async function caughtUp(): Promise<void> {
+  const [{ at } = { at: '' }] = await primary.query<{ at: string }>(
+    'postgres',
+    'select pg_current_wal_lsn()::text as at',
+  );
+  const reached = 'select pg_last_wal_replay_lsn() >= $1::pg_lsn as done';
+  await expect.poll(() => standby.query('postgres', reached, [at])).toEqual([{ done: true }]);
+}
+
+test('S9: a server survives a failover to a read-only node and back, and the promotion of that node', async () => {
+  const { url } = await ownedDatabase(primary, 'moved');
+  using endpoint = await startMovingEndpoint(primary.port);
+  await using team = await startTeam(url.replace(`:${primary.port}/`, `:${endpoint.port}/`));
+  await team.completesRun();
+  const begun = await team.begin();
+  await caughtUp();
+
+  // Reads are answered, writes are refused.
+  endpoint.moveTo(standby.port);
+  endpoint.cut();
+  await expect.poll(() => ready(team)).toBe(503);
+  expect(await team.call('GET', `/v1/runs/${begun.run}`)).toMatchObject({ status: 200 });
+  const refused = await team.advance(begun.run, begun.at);
+  expect(refused).toMatchObject({ status: 503, body: { code: 'store_failed' } });
+
+  // Back: the connections to the node that stays behind are given up.
+  await standby.query('postgres', 'select pg_wal_replay_pause()');
+  endpoint.moveTo(primary.port);
+  await advanced(team, begun);
+  await expect.poll(() => ready(team)).toBe(200);
+  const connections = `select application_name from pg_stat_activity where datname = 'moved'`;
+  await expect.poll(() => standby.query('postgres', connections)).toEqual([]);
+  const states = await Promise.all(
+    Array.from({ length: 40 }, () => team.call('GET', `/v1/runs/${begun.run}`)),
+  );
+  expect(new Set(states.map(({ body }) => body.state.status))).toEqual(new Set(['complete']));
+  await team.completesRun();
+
+  // The node takes over.
+  const last = await team.begin();
+  await standby.query('postgres', 'select pg_wal_replay_resume()');
+  await primary.stop();
+  endpoint.moveTo(standby.port);
+  await expect.poll(() => ready(team)).toBe(503);
+  await standby.query('postgres', 'select pg_promote()');
+  await advanced(team, last);
+  await expect.poll(() => ready(team)).toBe(200);
+  await team.completesRun();
+  for (const run of [begun.run, last.run])
+    await expect
+      .poll(() =>
+        team.receiver.got.flatMap(({ told: { data } }) => (data.run === run ? [data.seq] : [])).sort(),
+      )
+      .toEqual([1, 2]);
+});
