@@ -15,6 +15,7 @@ import { complete, endsRalph, failPosition, untilHolds } from './flow.ts';
 import { gateText } from './gate-text.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
+import { maxExpanded, type Room } from './placeholders.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor, Preparing } from './state.ts';
 import {
@@ -34,8 +35,13 @@ const gateSeconds = 600;
 const graceMs = 60_000;
 export const maxReason = 2000;
 
-export const gatesAt = (batch: Batch, cursor: Cursor): RequestedGate[] =>
-  gatesOn(batch.definition, cursor).map((asked) => ({ ...asked, gate: filled(batch, cursor, asked.gate) }));
+export function gatesAt(batch: Batch, cursor: Cursor): RequestedGate[] {
+  const room = { left: maxExpanded };
+  return gatesOn(batch.definition, cursor).map((asked) => ({
+    ...asked,
+    gate: filled(batch, cursor, asked.gate, room),
+  }));
+}
 
 /** The gates of the position, the `until` of a ralph step, and before the end of the run the gates to rerun. */
 export function gatesOn(definition: Definition, cursor: Position): RequestedGate[] {
@@ -58,8 +64,8 @@ export function gatesOn(definition: Definition, cursor: Position): RequestedGate
 }
 
 /** Expands placeholders in paths. Commands are never expanded: their values are environment variables. */
-function filled(batch: Batch, position: Position, gate: Gate): Gate {
-  const fill = (text: string): string => expandAt(batch.definition, batch.state, position, text);
+function filled(batch: Batch, position: Position, gate: Gate, room: Room): Gate {
+  const fill = (text: string): string => expandAt(batch.definition, batch.state, position, text, {}, room);
   const read = gate.read?.map(fill);
   const exists = gate.exists === undefined ? undefined : fill(gate.exists);
   return { ...gate, ...defined({ exists, read }) };

@@ -6,7 +6,7 @@ import { adoptedDefinition, requiredReading } from './adopt.ts';
 import { decide } from './decide.ts';
 import { evolve, replay } from './evolve.ts';
 import { formatHandle, outputKey, parseHandle } from './handle.ts';
-import { expandPlaceholders, findPlaceholders } from './placeholders.ts';
+import { expandPlaceholders, findPlaceholders, maxExpanded } from './placeholders.ts';
 import { isRefusal } from './refusal.ts';
 
 const definitionOfLoop = workflow([loop('build')], { loops: { build: [{ id: 'code', instructions: 'C' }] } });
@@ -55,6 +55,19 @@ describe('placeholders', () => {
     const values: Record<string, string> = { a: '{b}', b: 'B' };
     const lookup = (name: string) => (Object.hasOwn(values, name) ? values[name] : undefined);
     expect(expandPlaceholders('{a} {b} {c} {{a}} {{c}}', lookup)).toBe('{b} B {c} {a} {c}');
+  });
+
+  test('[S2] a value that does not fit into the room stays a placeholder, however often it is named', () => {
+    const looked: string[] = [];
+    const lookup = (name: string) => {
+      looked.push(name);
+      return 'v'.repeat(name === 'large' ? 290_000 : 10);
+    };
+    const text = expandPlaceholders(`${'{large}'.repeat(5000)}{small}`, lookup);
+    expect(text.length).toBeLessThan(maxExpanded + 7 * 5000);
+    expect(text.startsWith('vvv')).toBe(true);
+    expect(text.endsWith(`{large}${'v'.repeat(10)}`)).toBe(true);
+    expect(looked).toEqual(['large', 'small']);
   });
 });
 

@@ -20,9 +20,30 @@ export function findPlaceholders(text: string): PlaceholderUse[] {
   return uses;
 }
 
-/** Values are not expanded again. A name that `lookup` does not know stays as it is. */
-export function expandPlaceholders(text: string, lookup: (name: string) => string | undefined): string {
-  return text.replaceAll(pattern, (whole, literal: string | undefined, name: string | undefined) =>
-    name === undefined ? `{${literal}}` : (lookup(name) ?? whole),
-  );
+/** How many characters the values of one text may have together. Instructions and the largest input fit. */
+export const maxExpanded = 400_000;
+
+/** What is left for values; texts that are made together can share it. */
+export interface Room {
+  left: number;
+}
+
+/**
+ * Values are not expanded again. A name that `lookup` does not know stays as it is, and so does one whose value does not
+ * fit into the room: a text may name a large value thousands of times.
+ */
+export function expandPlaceholders(
+  text: string,
+  lookup: (name: string) => string | undefined,
+  room: Room = { left: maxExpanded },
+): string {
+  const values = new Map<string, string | undefined>();
+  return text.replaceAll(pattern, (whole, literal: string | undefined, name: string | undefined) => {
+    if (name === undefined) return `{${literal}}`;
+    if (!values.has(name)) values.set(name, lookup(name));
+    const value = values.get(name);
+    if (value === undefined || value.length > room.left) return whole;
+    room.left -= value.length;
+    return value;
+  });
 }

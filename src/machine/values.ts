@@ -1,7 +1,7 @@
 import type { Definition } from '../schema/index.ts';
 import type { Position } from './handle.ts';
 import { own } from './own-property.ts';
-import { expandPlaceholders } from './placeholders.ts';
+import { expandPlaceholders, type Room } from './placeholders.ts';
 import { type Output, opening, type State } from './state.ts';
 import { stepOf, taskListOf } from './steps.ts';
 import { type TaskSummary, taskSummaries } from './task-states.ts';
@@ -13,7 +13,9 @@ export const expandAt = (
   position: Position,
   text: string,
   values: Record<string, string> = {},
-): string => expandPlaceholders(text, (name) => placeholderValue(definition, state, position, values, name));
+  room?: Room,
+): string =>
+  expandPlaceholders(text, (name) => placeholderValue(definition, state, position, values, name), room);
 
 function placeholderValue(
   definition: Definition,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod';
 import { StepfastError } from '../errors.ts';
@@ -11,8 +11,9 @@ import type { Backend } from './backend.ts';
 import { parseJson, readJsonText } from './body.ts';
 import { signInCookie, signInSchema, signOutCookie } from './browser-session.ts';
 import { clientAddress, proxiedRequestId } from './client-address.ts';
+import { onAnswered } from './connections.ts';
 import { type Asset, assetResponse } from './dashboard-asset.ts';
-import type { Limits } from './limits.ts';
+import type { Limits, Share } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { openApi } from './openapi.ts';
@@ -22,6 +23,7 @@ import { createRateLimit } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes.ts';
 import { checked, isRawResponse, serveRoute } from './serve-route.ts';
+import { createShares } from './shares.ts';
 import { createStreams } from './streams.ts';
 import { createTailLag } from './tail-lag.ts';
 import { type Span, traced } from './tracing.ts';
@@ -45,9 +47,10 @@ export interface AppOptions {
   proxies?: number;
 }
 
-/** The Node.js request, which `@hono/node-server` passes along. */
+/** The Node.js request and response, which `@hono/node-server` passes along. */
 export interface NodeBindings {
   incoming?: IncomingMessage;
+  outgoing?: ServerResponse;
 }
 
 export interface App {
@@ -77,6 +80,7 @@ export function createApp(options: AppOptions): App {
   const streams = createStreams({ backend, limits });
   const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
   const auditor = createAuditor({ backend, log });
+  const shares = createShares({ limits, onRefused: metrics.limited });
   const stopping = new AbortController();
   metrics.countStreams(() => streams.size);
   const stopWake = backend.onWake(() => metrics.wake());
@@ -250,7 +254,8 @@ export function createApp(options: AppOptions): App {
     const principal = await enter(c);
     const { raw: request } = c.req;
     const { id, address } = c.get('info');
-    return await counted(route.waits === true, async () => {
+    const share = route.answer === 'events' ? 'streams' : route.waits ? 'waits' : 'requests';
+    return await counted(c, share, principal, async () => {
       const services = {
         principal,
         engine: backend.engine(principal.project.id),
@@ -268,6 +273,7 @@ export function createApp(options: AppOptions): App {
       const answer = await serveRoute(route, services, sent);
       const refusal = refusalIn(answer);
       if (refusal !== undefined) metrics.refused(refusal);
+      shares.checkUnread(principal);
       return isRawResponse(answer) ? withHeaders(c, answer.response) : c.json(answer as object);
     });
   }
@@ -288,11 +294,22 @@ export function createApp(options: AppOptions): App {
   async function serveMcp(c: Context<Env>, handler: McpHandler): Promise<Response> {
     const principal = await enter(c);
     if (!may(principal, 'write')) throw missingScope('write');
-    return withHeaders(c, await counted(false, () => handler(c.req.raw, principal)));
+    return withHeaders(c, await counted(c, 'requests', principal, () => handler(c.req.raw, principal)));
   }
 
   /** Rejects excess requests before they queue for a database connection. */
-  async function counted<T>(waits: boolean, work: () => Promise<T>): Promise<T> {
+  async function counted<T>(
+    c: Context<Env>,
+    share: Share,
+    principal: Principal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { incoming, outgoing } = c.env;
+    shares.checkUnread(principal);
+    const giveBack = shares.take(share, principal, outgoing);
+    // An answer takes memory until it is read.
+    if (incoming && outgoing) onAnswered(incoming, outgoing, giveBack);
+    const waits = share !== 'requests';
     if (!waits && inFlight >= limits.inFlight)
       throw problem('unavailable', 'The server is overloaded.', { next: 'retry after one second' });
     if (waits) waitingCount += 1;
@@ -303,6 +320,7 @@ export function createApp(options: AppOptions): App {
       if (waits) waitingCount -= 1;
       else inFlight -= 1;
       if (inFlight + waitingCount === 0) onIdle?.();
+      if (!outgoing) giveBack();
     }
   }
 

@@ -1,5 +1,10 @@
 import { maxBodyBytes } from '../schema/index.ts';
 
+const megabyte = 2 ** 20;
+
+/** What a call takes up while it lasts. */
+export type Share = 'requests' | 'waits' | 'streams';
+
 /** Bounds for everything that a client controls the size of. */
 export interface Limits {
   bodyBytes: number;
@@ -13,11 +18,21 @@ export interface Limits {
   failuresPerMinute: number;
   /** Concurrent requests, not counting streams and long polls. */
   inFlight: number;
-  /** Open event streams of one token, and of the whole server. */
-  streamsPerToken: number;
+  /** Agents that use one token, unless it says how many. */
+  agents: number;
+  /** Requests in flight, long polls and event streams at a time, of each for each agent of a token. */
+  perAgent: number;
+  /** The same for all tokens of a project. */
+  perProject: Readonly<Record<Share, number>>;
+  /** Answers and events that are written but not read, after which calls are refused and streams wait. */
+  unreadBytes: { token: number; project: number };
+  /** Event streams of the whole server. */
   streams: number;
-  /** Unread bytes after which a stream reader is dropped. */
+  /** Unread bytes after which a stream waits for its reader. */
   streamBytes: number;
+  /** A client that reads nothing for so long is disconnected, later if it has more to read (bytes per second). */
+  stallMs: number;
+  slowestReader: number;
   heartbeatMs: number;
   /** Approximate lifetime of a stream. A reconnecting client is authenticated again. */
   streamMs: number;
@@ -39,9 +54,14 @@ export const defaultLimits: Limits = {
   burst: 2000,
   failuresPerMinute: 30,
   inFlight: 2000,
-  streamsPerToken: 100,
+  agents: 16,
+  perAgent: 8,
+  perProject: { requests: 500, waits: 5000, streams: 2500 },
+  unreadBytes: { token: 16 * megabyte, project: 64 * megabyte },
   streams: 10_000,
-  streamBytes: 1024 * 1024,
+  streamBytes: 256 * 1024,
+  stallMs: 30_000,
+  slowestReader: 128 * 1024,
   heartbeatMs: 15_000,
   streamMs: 15 * 60_000,
   headersMs: 10_000,

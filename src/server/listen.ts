@@ -1,8 +1,9 @@
-import { createServer, IncomingMessage, type Server } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { App } from './app.ts';
+import { dropStalledReaders } from './connections.ts';
 import type { Limits } from './limits.ts';
 
 export interface Listening {
@@ -17,7 +18,7 @@ const hour = 3_600_000;
 /** Throws socket errors such as EADDRINUSE. */
 export async function listen(
   app: App,
-  { host, port, limits }: { host: string; port: number; limits: Limits },
+  { host, port, limits, onStalled }: { host: string; port: number; limits: Limits; onStalled?: () => void },
 ): Promise<Listening> {
   const server = createServer(
     {
@@ -30,12 +31,18 @@ export async function listen(
       noDelay: true,
     },
     // Only HTTP/1 is served.
-    getRequestListener((request, { incoming }) =>
-      app.fetch(request, incoming instanceof IncomingMessage ? { incoming } : {}),
+    getRequestListener((request, { incoming, outgoing }) =>
+      app.fetch(
+        request,
+        incoming instanceof IncomingMessage && outgoing instanceof ServerResponse
+          ? { incoming, outgoing }
+          : {},
+      ),
     ),
   );
   server.maxConnections = limits.connections;
   const idle = trackIdle(server);
+  dropStalledReaders(server, { ...limits, onStalled });
   // Event streams stay open.
   server.timeout = 24 * hour;
   await new Promise<void>((resolve, reject) => {

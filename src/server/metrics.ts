@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Backend } from './backend.ts';
 import { addJobsMetrics, type JobsSource } from './jobs-metrics.ts';
+import type { Share } from './limits.ts';
 
 /** Prometheus metrics. Labels are route patterns, never projects, to keep cardinality low. */
 export interface Metrics {
@@ -8,6 +9,10 @@ export interface Metrics {
   end(request: { method: string; route: string; status: number; seconds: number }): void;
   /** An error answer; the codes are those of the API. */
   refused(code: string): void;
+  /** A token or a project had its share of something. */
+  limited(by: Share | 'unread'): void;
+  /** A connection was closed because its client did not read. */
+  stalled(): void;
   wake(): void;
   /** Sets where the number of open streams comes from. */
   countStreams(count: () => number): void;
@@ -44,6 +49,17 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
   const wakes = new Counter({
     name: 'stepfast_wakes_total',
     help: 'Database notifications received',
+    registers,
+  });
+  const limited = new Counter({
+    name: 'stepfast_limited_total',
+    help: 'Requests refused because a token or a project had its share of requests, waits, streams or unread answers',
+    labelNames: ['by'],
+    registers,
+  });
+  const stalled = new Counter({
+    name: 'stepfast_stalled_readers_total',
+    help: 'Connections closed because their clients did not read',
     registers,
   });
   let countStreams = (): number => 0;
@@ -83,6 +99,8 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
       requests.observe({ method, route, status: String(status) }, seconds);
     },
     refused: (code) => refusals.inc({ code }),
+    limited: (by) => limited.inc({ by }),
+    stalled: () => stalled.inc(),
     wake: () => wakes.inc(),
     countStreams(count) {
       countStreams = count;

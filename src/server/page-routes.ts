@@ -3,6 +3,7 @@ import { noRun } from '../engine/index.ts';
 import { StepfastError } from '../errors.ts';
 import type { PageSource, RowChange } from '../runtime/index.ts';
 import { runId } from '../schema/index.ts';
+import { createEventStream, encodeEvent } from './event-stream.ts';
 import { may, type Principal } from './principal.ts';
 import { type PageServices, pageRoute, type Route, rawResponse } from './route.ts';
 
@@ -171,48 +172,19 @@ const readerOf = (principal: Principal) => ({
   mayDecide: may(principal, 'decide'),
 });
 
-const headers = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store',
-  'X-Accel-Buffering': 'no',
-};
 const heartbeatMs = 15_000;
+const maxQueued = 256 * 1024;
 
 /** A reader that comes back has missed something, so it is told to load everything anew. */
 function rowStream(pages: PageSource, signal: AbortSignal): Response {
-  const encoder = new TextEncoder();
-  let end = (): void => {};
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const write = (text: string): void => {
-        // A reader that does not keep up connects again.
-        if ((controller.desiredSize ?? 0) < -maxQueued) end();
-        else controller.enqueue(encoder.encode(text));
-      };
-      const leave = pages.subscribe((change) => write(eventOf(change)));
-      const heartbeat = setInterval(() => write(': still here\n\n'), heartbeatMs);
-      end = () => {
-        end = () => {};
-        leave();
-        clearInterval(heartbeat);
-        signal.removeEventListener('abort', end);
-        try {
-          controller.close();
-        } catch {
-          // The reader has closed it.
-        }
-      };
-      signal.addEventListener('abort', () => end(), { once: true });
-      write('retry: 1000\nevent: reset\ndata: {}\n\n');
-      if (signal.aborted) end();
-    },
-    cancel: () => end(),
-  });
-  return new Response(body, { headers });
+  let leave = (): void => {};
+  const stream = createEventStream({ signal, maxQueued, heartbeatMs, onEnd: () => leave() });
+  const write = (text: string): void => stream.write(encodeEvent(text));
+  write('retry: 1000\nevent: reset\ndata: {}\n\n');
+  leave = pages.subscribe((change) => write(eventOf(change)));
+  if (signal.aborted) stream.end();
+  return stream.response;
 }
-
-/** Chunks that wait for a slow reader. */
-const maxQueued = 1000;
 
 const eventOf = (change: RowChange): string =>
   'row' in change

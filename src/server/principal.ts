@@ -8,6 +8,8 @@ export interface Principal {
   kind: 'agent' | 'person';
   name: string;
   scopes: readonly Scope[];
+  /** How many agents use the token, if it says so. */
+  agents?: number | undefined;
 }
 
 export const may = ({ scopes }: Principal, scope: Scope): boolean => scopes.includes(scope);

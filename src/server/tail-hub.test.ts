@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TailRow, WakeListener } from '../store/postgres/index.ts';
-import { createTailHub } from './tail-hub.ts';
+import { createTailHub, type Listener } from './tail-hub.ts';
 
 const tick = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -35,6 +35,38 @@ function createSource(delays: () => number) {
   };
 }
 
+function reader(got: number[]): Listener {
+  const failed = (error: unknown): never => {
+    throw error;
+  };
+  return {
+    take: (rows) => got.push(...rows.map(({ seq }) => seq)),
+    reset: failed,
+    failed,
+    hasRoom: () => true,
+    untilRoom: async () => undefined,
+  };
+}
+
+/** Takes one piece, then nothing for a moment. */
+function slowReader(got: number[]): Listener {
+  const quick = reader(got);
+  let full = false;
+  return {
+    ...quick,
+    take(rows, cursor) {
+      expect(full).toBe(false);
+      quick.take(rows, cursor);
+      full = true;
+    },
+    hasRoom: () => !full,
+    async untilRoom() {
+      await tick(1);
+      full = false;
+    },
+  };
+}
+
 test('every listener gets each batch once and in order, whenever it joins', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -47,15 +79,7 @@ test('every listener gets each batch once and in order, whenever it joins', asyn
         const join = (from: number): void => {
           const got: number[] = [];
           heard.push({ from, got });
-          const failed = (error: unknown): never => {
-            throw error;
-          };
-          hub.join(
-            1,
-            String(from),
-            { take: (rows) => got.push(...rows.map(({ seq }) => seq)), reset: failed, failed },
-            async () => undefined,
-          );
+          hub.join(1, String(from), heard.length % 2 === 0 ? reader(got) : slowReader(got));
         };
         for (const step of steps) {
           if (step === 'add') source.add();
@@ -83,13 +107,7 @@ test('a page longer than the limit is not the last', async () => {
   };
   const hub = createTailHub(whole);
   const got: number[] = [];
-  const failed = (): void => {};
-  hub.join(
-    1,
-    '0',
-    { take: (rows) => got.push(...rows.map(({ seq }) => seq)), reset: failed, failed },
-    async () => undefined,
-  );
+  hub.join(1, '0', reader(got));
   await expect.poll(() => source.queries, { interval: 5 }).toBeGreaterThan(0);
   await tick(60);
   const rest = Array.from({ length: 1101 }, (_, at) => at + 1);
@@ -107,12 +125,7 @@ test('wake-ups of other projects or without listeners run no query', async () =>
   source.add();
   await tick(5);
   expect(source.queries).toBe(0);
-  const leave = hub.join(
-    2,
-    undefined,
-    { take: () => {}, reset: () => {}, failed: () => {} },
-    async () => undefined,
-  );
+  const leave = hub.join(2, undefined, reader([]));
   await expect.poll(() => source.queries, { interval: 5 }).toBeGreaterThan(0);
   await tick(60);
   const before = source.queries;

@@ -1,5 +1,6 @@
 import type { TailPage, TailRow } from '../store/postgres/index.ts';
 import type { Backend } from './backend.ts';
+import { createLanes } from './lanes.ts';
 
 /** Receives the batches of one project. */
 export interface Listener {
@@ -8,22 +9,27 @@ export interface Listener {
   /** The stream cannot resume and restarts at the cursor. */
   reset(cursor: string): void;
   failed(error: unknown): void;
+  /** Whether its reader keeps up. */
+  hasRoom(): boolean;
+  untilRoom(): Promise<void>;
 }
 
 export interface TailHub {
   /** Subscribes after the cursor, or from now on. Returns an unsubscribe function. */
-  join(
-    project: number,
-    after: string | undefined,
-    listener: Listener,
-    untilWritable: () => Promise<void>,
-  ): () => void;
+  join(project: number, after: string | undefined, listener: Listener): () => void;
   close(): void;
+}
+
+interface Member {
+  listener: Listener;
+  left(): boolean;
+  /** Reads on its own from the cursor. */
+  follow(from: string | undefined): void;
 }
 
 interface Channel {
   cursor: bigint | undefined;
-  listeners: Map<Listener, bigint>;
+  listeners: Map<Listener, Member & { seen: bigint }>;
   /** A query is in flight, and whether another must follow. */
   polling: boolean;
   pollAgain: boolean;
@@ -32,10 +38,15 @@ interface Channel {
 const pageSize = 500;
 /** Minimum pause between two queries of one project. */
 const restMs = 20;
+/** Reads of past batches at a time, for each project. */
+const mostReads = 2;
+/** How much a listener takes before it is asked whether it keeps up. */
+const pieceCharacters = 64 * 1024;
 
 /** Runs one query per project and wake-up, shared by all listeners. */
 export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHub {
   const channels = new Map<number, Channel>();
+  const reads = createLanes<number>(mostReads);
   const stop = backend.onWake((wake, projects) => {
     if (wake !== 'runs') return;
     for (const [project, channel] of channels)
@@ -43,16 +54,15 @@ export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHu
   });
   return { join, close: stop };
 
-  function join(
-    project: number,
-    after: string | undefined,
-    listener: Listener,
-    untilWritable: () => Promise<void>,
-  ) {
+  function join(project: number, after: string | undefined, listener: Listener) {
     let left = false;
-    catchUp(project, after, listener, untilWritable, () => left).catch((error) => {
-      if (!left) listener.failed(error);
-    });
+    const member: Member = { listener, left: () => left, follow };
+    function follow(from: string | undefined): void {
+      catchUp(project, from, member).catch((error) => {
+        if (!left) listener.failed(error);
+      });
+    }
+    follow(after);
     return () => {
       left = true;
       const channel = channels.get(project);
@@ -61,42 +71,43 @@ export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHu
     };
   }
 
-  /** Reads past batches for one listener until it has caught up with the channel. */
-  async function catchUp(
-    project: number,
-    after: string | undefined,
-    listener: Listener,
-    untilWritable: () => Promise<void>,
-    left: () => boolean,
-  ): Promise<void> {
+  /**
+   * Reads past batches for one listener until it has caught up with the channel. What its reader does not take is not
+   * kept but read again.
+   */
+  async function catchUp(project: number, after: string | undefined, member: Member): Promise<void> {
+    const { listener, left } = member;
     let from = after;
     for (;;) {
-      const tail = await backend.tail(project, from, pageSize);
+      await listener.untilRoom();
       if (left()) return;
+      const tail = await reads(project, () => backend.tail(project, from, pageSize));
+      if (left()) return;
+      // Others of its project may have used the room up.
+      if (!listener.hasRoom()) continue;
       if (tail.reset) listener.reset(tail.cursor);
-      else listener.take(tail.rows, tail.cursor);
+      const taken = tail.reset ? tail.cursor : takeInPieces(listener, tail);
       if (left()) return;
-      from = tail.cursor;
+      from = taken;
       const channel = channels.get(project);
       const caughtUp =
+        taken === tail.cursor &&
         !tail.more &&
         tail.rows.length < pageSize &&
         !(channel?.cursor !== undefined && BigInt(from) < channel.cursor);
       // No await between the check and subscribing, so no batch can be missed.
-      if (caughtUp) return subscribe(project, BigInt(from), listener);
-      await untilWritable();
-      if (left()) return;
+      if (caughtUp) return subscribe(project, BigInt(from), member);
     }
   }
 
-  function subscribe(project: number, cursor: bigint, listener: Listener): void {
+  function subscribe(project: number, seen: bigint, member: Member): void {
     const channel = channels.get(project) ?? {
-      cursor,
+      cursor: seen,
       listeners: new Map(),
       polling: false,
       pollAgain: false,
     };
-    channel.listeners.set(listener, cursor);
+    channel.listeners.set(member.listener, { ...member, seen });
     channels.set(project, channel);
     // Batches committed while it subscribed sent it no wake-up.
     void poll(project, channel);
@@ -127,14 +138,38 @@ export function createTailHub(backend: Pick<Backend, 'tail' | 'onWake'>): TailHu
   function publish(channel: Channel, tail: TailPage): void {
     const cursor = BigInt(tail.cursor);
     channel.cursor = cursor;
-    for (const [listener, seen] of [...channel.listeners]) {
-      if (tail.reset) listener.reset(tail.cursor);
+    for (const [listener, subscribed] of [...channel.listeners]) {
+      const { seen, follow } = subscribed;
+      // It reads on its own until it has caught up.
+      if (!listener.hasRoom()) {
+        channel.listeners.delete(listener);
+        follow(String(seen));
+      } else if (tail.reset) listener.reset(tail.cursor);
       else {
         const rows = tail.rows.filter((row) => BigInt(row.cursor) > seen);
         if (rows.length > 0) listener.take(rows, tail.cursor);
       }
       if (channel.listeners.has(listener))
-        channel.listeners.set(listener, cursor > seen || tail.reset ? cursor : seen);
+        channel.listeners.set(listener, { ...subscribed, seen: cursor > seen || tail.reset ? cursor : seen });
     }
   }
+}
+
+/** Returns the cursor after the last row that the listener took. */
+function takeInPieces(listener: Listener, { rows, cursor }: TailPage): string {
+  let piece: TailRow[] = [];
+  let size = 0;
+  for (const [index, row] of rows.entries()) {
+    piece.push(row);
+    size += row.batch.length;
+    // Rows of one transaction have one cursor and belong together.
+    const next = rows[index + 1];
+    if (!next || next.cursor === row.cursor || size < pieceCharacters) continue;
+    listener.take(piece, row.cursor);
+    if (!listener.hasRoom()) return row.cursor;
+    piece = [];
+    size = 0;
+  }
+  listener.take(piece, cursor);
+  return cursor;
 }

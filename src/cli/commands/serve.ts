@@ -105,6 +105,7 @@ export const serve: readonly Command[] = [
       ['--project <project>', 'Project of the token'],
       ['--kind <kind>', 'agent or person (default: agent)'],
       ['--scope <scopes>', 'Comma-separated scopes; repeatable'],
+      ['--agents <number>', 'How many agents use the token at a time; scales its limits (default: 16)'],
       ['--expires <time>', 'Lifetime: 12h, 30d, 2w or never (default: 90d; rotate: as before)'],
       ['--grace <time>', 'How long a rotated token still works: 24h, 30m or 0 (default: 24h)'],
       databaseOption,

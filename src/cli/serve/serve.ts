@@ -104,10 +104,12 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
         await jobs.stop();
         throw listenError(error, metricsAt, '--metrics-port');
       }));
-    const listening = await server.listen(app, { host, port, limits }).catch(async (error: unknown) => {
-      await Promise.all([jobs.stop(), metricsServer?.close()]);
-      throw listenError(error, { host, port }, '--port');
-    });
+    const listening = await server
+      .listen(app, { host, port, limits, onStalled: metrics.stalled })
+      .catch(async (error: unknown) => {
+        await Promise.all([jobs.stop(), metricsServer?.close()]);
+        throw listenError(error, { host, port }, '--port');
+      });
     const { allowedHosts, allowedOrigins } = settings;
     const rules = server.hostRules({ publicUrl, host, port: listening.port, allowedHosts, allowedOrigins });
     for (const each of rules.hosts) hosts.hosts.add(each);

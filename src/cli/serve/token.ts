@@ -14,6 +14,7 @@ export const options = {
   scope: { type: 'string', multiple: true },
   expires: { type: 'string' },
   grace: { type: 'string' },
+  agents: { type: 'string' },
 } as const;
 
 const scopeHelp: Record<Scope, string> = {
@@ -31,6 +32,7 @@ const defaultExpiry = '90d';
 const defaultGrace = '24h';
 const actions = ['create', 'list', 'rotate', 'revoke'] as const;
 const known = 'create, list, rotate or revoke';
+const maxAgents = 10_000;
 
 export const run = (args: readonly string[], io: Io): Promise<number> => withDatabase(() => act(args, io));
 
@@ -75,11 +77,17 @@ interface TokenRequest {
   kind: 'agent' | 'person';
   scopes: Scope[];
   expiresAt?: number | undefined;
+  agents?: number | undefined;
 }
 
-type Values = { [K in 'kind' | 'expires' | 'grace']?: string | undefined } & { scope?: string[] | undefined };
+type Values = { [K in 'kind' | 'expires' | 'grace' | 'agents']?: string | undefined } & {
+  scope?: string[] | undefined;
+};
 
-function parseRequest({ kind = 'agent', scope, expires = defaultExpiry }: Values, io: Io): TokenRequest {
+function parseRequest(
+  { kind = 'agent', scope, expires = defaultExpiry, agents }: Values,
+  io: Io,
+): TokenRequest {
   if (kind !== 'agent' && kind !== 'person')
     throw usageError(`--kind must be agent or person, not '${kind.slice(0, 40)}'.`);
   const named = scope?.flatMap((each) => each.split(',')).map((each) => each.trim());
@@ -90,7 +98,15 @@ function parseRequest({ kind = 'agent', scope, expires = defaultExpiry }: Values
   if (kind === 'agent' && scopes.includes('decide'))
     throw usageError("An agent's token cannot have the scope decide: remove it, or use --kind person.");
   const expiresAt = endOf(expires, io);
-  return expiresAt === 'never' ? { kind, scopes } : { kind, scopes, expiresAt };
+  const request: TokenRequest = { kind, scopes, agents: agentsIn(agents) };
+  return expiresAt === 'never' ? request : { ...request, expiresAt };
+}
+
+function agentsIn(agents: string | undefined): number | undefined {
+  const count = agents === undefined ? undefined : Number(agents);
+  if (count !== undefined && !(Number.isInteger(count) && count >= 1 && count <= maxAgents))
+    throw usageError(`--agents takes a number from 1 to ${maxAgents}, not '${agents?.slice(0, 40)}'.`);
+  return count;
 }
 
 function parseRotation({ kind, scope, expires, grace = defaultGrace }: Values, io: Io) {
@@ -119,7 +135,7 @@ function printCreated(
   { json }: { json?: boolean | undefined },
   created: TokenRequest & { id: string; token: string; name: string; project: string } & Partial<Replaced>,
 ): number {
-  const { id, token, name, project, kind, scopes, expiresAt, replaces, oldUntil } = created;
+  const { id, token, name, project, kind, scopes, expiresAt, agents, replaces, oldUntil } = created;
   const old =
     replaces === undefined || oldUntil === undefined
       ? {}
@@ -127,7 +143,7 @@ function printCreated(
   if (json) {
     // Bypasses secret redaction: this is the only output that shows the token.
     io.stdout.write(
-      `${JSON.stringify({ id, token, name, project, kind, scopes, ...expiry(expiresAt), ...old }, undefined, 2)}\n`,
+      `${JSON.stringify({ id, token, name, project, kind, scopes, agents, ...expiry(expiresAt), ...old }, undefined, 2)}\n`,
     );
     return exit.ok;
   }
@@ -159,11 +175,12 @@ interface Listed extends Omit<TokenRequest, 'scopes'> {
 }
 
 function printList(io: Io, { json }: { json?: boolean | undefined }, all: readonly Listed[]): number {
-  const shown = all.map(({ id, name, kind, scopes, createdAt, expiresAt, revokedAt, usedAt }) => ({
+  const shown = all.map(({ id, name, kind, scopes, createdAt, expiresAt, revokedAt, usedAt, agents }) => ({
     id,
     name,
     kind,
     scopes: [...scopes],
+    ...(agents === undefined ? {} : { agents }),
     created: new Date(createdAt).toISOString(),
     ...expiry(expiresAt),
     ...(revokedAt === undefined ? {} : { revoked: new Date(revokedAt).toISOString() }),

@@ -1,4 +1,10 @@
-import type { CriticalArtifact, Definition, State } from '../../machine/index.ts';
+import {
+  type CriticalArtifact,
+  type Definition,
+  maxExpanded,
+  type Room,
+  type State,
+} from '../../machine/index.ts';
 import { redactQuickly } from '../secrets/redact.ts';
 import type { Artifact, ArtifactContent } from './artifact.ts';
 import { type ArtifactFiles, createArtifactFiles } from './artifact-files.ts';
@@ -28,16 +34,17 @@ export interface ArtifactRequest {
 export async function loadArtifacts(request: ArtifactRequest): Promise<Artifact[]> {
   const { always_load = [], conditional_load = [] } = request.definition.critical_artifacts ?? {};
   const files = request.files ?? createArtifactFiles();
+  const room = { left: maxExpanded };
   const artifacts: Artifact[] = [];
   for (const entry of [...always_load, ...conditional_load]) {
     if (request.only && !request.only.includes(entry.id)) continue;
     artifacts.push({
       id: entry.id,
       type: entry.type,
-      description: redactQuickly(expand(entry.description ?? entry.id, request)),
+      description: redactQuickly(expand(entry.description ?? entry.id, request, room)),
       required: entry.required ?? false,
       triggers: entry.reload_triggers ?? ['session_start'],
-      content: await contentOf(entry, { ...request, files }),
+      content: await contentOf(entry, { ...request, files, room }),
     });
   }
   return artifacts;
@@ -45,7 +52,7 @@ export async function loadArtifacts(request: ArtifactRequest): Promise<Artifact[
 
 async function contentOf(
   entry: CriticalArtifact,
-  request: ArtifactRequest & { files: ArtifactFiles },
+  request: ArtifactRequest & { files: ArtifactFiles; room: Room },
 ): Promise<ArtifactContent> {
   const { condition, command } = entry;
   if (condition !== undefined) {
@@ -58,7 +65,11 @@ async function contentOf(
   }
   if (command !== undefined) {
     const done = request.state.notes.some(({ kind, key }) => kind === 'reading' && key === entry.id);
-    return { state: 'command', command: redactQuickly(printable(expand(command, request))), done };
+    return {
+      state: 'command',
+      command: redactQuickly(printable(expand(command, request, request.room))),
+      done,
+    };
   }
   return loadContent(entry, request);
 }

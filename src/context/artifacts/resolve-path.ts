@@ -3,6 +3,7 @@ import {
   type Definition,
   expandPlaceholders,
   opening,
+  type Room,
   type State,
 } from '../../machine/index.ts';
 import { partProblem, portablePath } from './portable-path.ts';
@@ -42,23 +43,30 @@ export const noteHint = (from: string): string =>
   `(kind ${from.startsWith('context.') ? 'variable' : 'artefact'}, key ${from.split('.').at(-1)})`;
 
 /** Fills in context placeholders once; unknown ones stay as they are. */
-export const expand = (text: string, context: ArtifactContext): string =>
-  expandPlaceholders(text, (name) => (name === 'project_root' ? '.' : lookUpAny(name, context)));
+export const expand = (text: string, context: ArtifactContext, room?: Room): string =>
+  expandPlaceholders(text, (name) => (name === 'project_root' ? '.' : lookUpAny(name, context)), room);
+
+/** More than any path has that is not refused. */
+const maxPathCharacters = 10_000;
 
 type Lookup = (name: string, context: ArtifactContext) => string | undefined;
 
 function resolvePath(path: string, context: ArtifactContext, lookup: Lookup): ResolvedPath {
   let problem: string | undefined;
-  const expanded = expandPlaceholders(path, (name) => {
-    // Kept as a marker: it is only valid at the start of a path.
-    if (name === 'project_root') return '{project_root}';
-    const value = lookup(name, context);
-    if (value !== undefined) {
-      const wrong = partProblem(value);
-      if (wrong !== undefined) problem ??= `{${name}} ${wrong}`;
-    }
-    return value;
-  });
+  const expanded = expandPlaceholders(
+    path,
+    (name) => {
+      // Kept as a marker: it is only valid at the start of a path.
+      if (name === 'project_root') return '{project_root}';
+      const value = lookup(name, context);
+      if (value !== undefined) {
+        const wrong = partProblem(value);
+        if (wrong !== undefined) problem ??= `{${name}} ${wrong}`;
+      }
+      return value;
+    },
+    { left: maxPathCharacters },
+  );
   if (problem !== undefined) return { state: 'refused', path, why: `cannot be filled in: ${problem}` };
   const checked = portablePath(expanded);
   if ('why' in checked) return { state: 'refused', path: expanded, why: checked.why };

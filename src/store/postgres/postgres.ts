@@ -28,6 +28,8 @@ export interface TokenRecord {
   scopes: string[];
   /** Milliseconds since the epoch; the caller compares it with the clock. */
   expiresAt?: number | undefined;
+  /** How many agents use it, if it says so. */
+  agents?: number | undefined;
 }
 
 /** The database access of a server, with the unprivileged role. Throws StepfastError. */
@@ -207,7 +209,7 @@ async function findToken(query: Query, hash: string): Promise<TokenRecord | unde
   if (!/^[0-9a-f]{64}$/.test(hash)) return undefined;
   const [row] = await query(statements.findToken, [hash]);
   if (!row) return undefined;
-  const [id, project, projectName, kind, name, scopes, expires] = row;
+  const [id, project, projectName, kind, name, scopes, expires, agents] = row;
   return {
     id: String(id),
     project: { id: Number(project), name: String(projectName) },
@@ -215,5 +217,6 @@ async function findToken(query: Query, hash: string): Promise<TokenRecord | unde
     name: String(name),
     scopes: Array.isArray(scopes) ? scopes.map(String) : [],
     expiresAt: expires === null ? undefined : Number(expires),
+    agents: agents === null ? undefined : Number(agents),
   };
 }

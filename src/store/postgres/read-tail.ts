@@ -1,6 +1,8 @@
 import type { Query } from './database.ts';
-import { maxPageBytes } from './run-pages.ts';
 import { statements } from './statements.ts';
+
+/** The approximate limit of one read; streams read on as their readers do. */
+const maxTailBytes = 2 ** 20;
 
 /** One batch of a stream. */
 export interface TailRow {
@@ -34,7 +36,7 @@ export async function readTail(
   limit: number,
 ): Promise<TailPage> {
   const given = after === undefined || !/^\d{1,18}$/.test(after) ? undefined : after;
-  const [head, ...rows] = await query(statements.tail, [project, given ?? null, limit, maxPageBytes]);
+  const [head, ...rows] = await query(statements.tail, [project, given ?? null, limit, maxTailBytes]);
   const fromFuture = given !== undefined && BigInt(given) > BigInt(String(head?.[0] ?? 0));
   if (given === undefined || fromFuture) {
     const cursor = String(rows[0]?.[0] ?? '0');
@@ -49,6 +51,6 @@ export async function readTail(
     }),
   );
   const bytes = batches.reduce((sum, { batch }) => sum + Buffer.byteLength(batch), 0);
-  const more = batches.length >= limit || bytes >= maxPageBytes;
+  const more = batches.length >= limit || bytes >= maxTailBytes;
   return { rows: batches, cursor: batches.at(-1)?.cursor ?? given, ...(more ? { more } : {}) };
 }

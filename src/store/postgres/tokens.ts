@@ -10,6 +10,8 @@ export interface NewToken {
   scopes: readonly string[];
   /** Milliseconds since the epoch. */
   expiresAt?: number | undefined;
+  /** How many agents use it. */
+  agents?: number | undefined;
 }
 
 export interface TokenInfo extends NewToken {
@@ -53,9 +55,10 @@ interface Row {
   expires_at: Date | null;
   revoked_at: Date | null;
   used_at: Date | null;
+  agents: number | null;
 }
 
-const columns = 'id, kind, name, scopes, created_at, expires_at, revoked_at, used_at';
+const columns = 'id, kind, name, scopes, created_at, expires_at, revoked_at, used_at, agents';
 
 /** Requires the owner of the database. */
 export function createTokens(url: string): Tokens {
@@ -75,16 +78,19 @@ export function createTokens(url: string): Tokens {
           `select ${columns} from stepfast.tokens where project = $1 order by created_at, id`,
           [project],
         );
-        return rows.map(({ id, kind, name, scopes, created_at, expires_at, revoked_at, used_at }) => ({
-          id,
-          kind,
-          name,
-          scopes,
-          createdAt: created_at.getTime(),
-          expiresAt: expires_at?.getTime(),
-          revokedAt: revoked_at?.getTime(),
-          usedAt: used_at?.getTime(),
-        }));
+        return rows.map(
+          ({ id, kind, name, scopes, created_at, expires_at, revoked_at, used_at, agents }) => ({
+            id,
+            kind,
+            name,
+            scopes,
+            createdAt: created_at.getTime(),
+            expiresAt: expires_at?.getTime(),
+            revokedAt: revoked_at?.getTime(),
+            usedAt: used_at?.getTime(),
+            agents: agents ?? undefined,
+          }),
+        );
       }),
 
     revoke: (project, id) =>
@@ -108,10 +114,16 @@ export function createTokens(url: string): Tokens {
         );
         const [old] = rows;
         if (!old) return undefined;
-        const { kind, name, scopes } = old;
+        const { kind, name, scopes, agents } = old;
         const lifetime = old.expires_at && old.expires_at.getTime() - old.created_at.getTime();
         const until = expiresAt ?? (lifetime === null ? 'never' : Date.now() + lifetime);
-        const token = { kind, name, scopes, expiresAt: until === 'never' ? undefined : until };
+        const token = {
+          kind,
+          name,
+          scopes,
+          expiresAt: until === 'never' ? undefined : until,
+          agents: agents ?? undefined,
+        };
         const created = await insert(client, project, token);
         const ends = Math.min(oldUntil, old.expires_at?.getTime() ?? oldUntil);
         await client.query(
@@ -128,13 +140,22 @@ export function createTokens(url: string): Tokens {
 async function insert(
   client: pg.Client,
   project: number,
-  { kind, name, scopes, expiresAt }: NewToken,
+  { kind, name, scopes, expiresAt, agents }: NewToken,
 ): Promise<{ id: string; token: string }> {
   const { id, token } = newToken();
   await client.query(
-    `insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at)
-      values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000))`,
-    [id, project, hashToken(token), kind, name.replaceAll('\0', ''), [...scopes], expiresAt ?? null],
+    `insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at, agents)
+      values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8)`,
+    [
+      id,
+      project,
+      hashToken(token),
+      kind,
+      name.replaceAll('\0', ''),
+      [...scopes],
+      expiresAt ?? null,
+      agents ?? null,
+    ],
   );
   return { id, token };
 }

@@ -100,7 +100,7 @@ test('a stream that was cut off while the database was away goes on', async () =
 });
 
 test('a token has only so many streams, and gets them back', async () => {
-  await using server = await startServer({ limits: { streamsPerToken: 2 } });
+  await using server = await startServer({ limits: { agents: 1, perAgent: 2 } });
   const token = server.token('north');
   const stops = [new AbortController(), new AbortController()];
   for (const { signal } of stops) {
@@ -127,7 +127,7 @@ test('a token has only so many streams, and gets them back', async () => {
 });
 
 test('a reader that stands still is dropped, the others go on', async () => {
-  await using server = await startServer({ limits: { streamBytes: 20_000 } });
+  await using server = await startServer({ limits: { streamBytes: 20_000, stallMs: 1000 } });
   const token = server.token('north', { kind: 'person' });
   const state = {
     status: 'running',
@@ -169,7 +169,7 @@ test('no stream lasts for ever, because tokens do not', async () => {
 });
 
 test('a HEAD request opens no stream', async () => {
-  await using server = await startServer({ limits: { streamsPerToken: 1 } });
+  await using server = await startServer({ limits: { agents: 1, perAgent: 1 } });
   const token = server.token('north');
   for (let count = 0; count < 3; count += 1)
     expect(await server.call('HEAD', '/v1/events', { token })).toMatchObject({ status: 400 });

@@ -6,6 +6,7 @@ import { sessions } from './0005-sessions.ts';
 import { rows } from './0006-rows.ts';
 import { tailEnd } from './0009-tail-end.ts';
 import { operations } from './0010-operations.ts';
+import { tokenAgents } from './0011-token-agents.ts';
 import { growth } from './0012-growth.ts';
 import { jobs } from './0100-jobs.ts';
 import type { Migration } from './migration.ts';
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   rows,
   tailEnd,
   operations,
+  tokenAgents,
   growth,
   jobs,
 ];

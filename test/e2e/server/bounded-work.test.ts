@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Arena, definitionOf, openArena } from './attack-kit.ts';
+
+let arena: Arena;
+beforeAll(async () => {
+  arena = await openArena();
+}, 240_000);
+afterAll(() => arena?.[Symbol.asyncDispose](), 240_000);
+
+const megabyte = 2 ** 20;
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+const status = JSON.stringify({ command: { type: 'status' } });
+
+/** A run whose instructions name a large input thousands of times. */
+async function bomb(): Promise<string> {
+  const definition = definitionOf(
+    [
+      { id: 'a', type: 'action', instructions: '{input.x}'.repeat(10_000) },
+      {
+        id: 'b',
+        type: 'action',
+        instructions: 'b',
+        gate: range(50).map(() => ({ read: range(50).map(() => '{input.x}'.repeat(100)) })),
+      },
+    ],
+    { inputs: { x: { type: 'string' } } },
+  );
+  const { status: answered, body, text } = await arena.begin(definition, { x: 'y'.repeat(290_000) });
+  expect([answered, text.slice(0, 200)]).toEqual([200, expect.any(String)]);
+  return body.run;
+}
+
+/** Runs with a first batch of some 3.7 MB each. */
+async function fatRuns(count: number): Promise<string[]> {
+  const names = range(13).map((index) => `i${index}`);
+  const definition = definitionOf([{ id: 'a', type: 'action', instructions: 'x' }], {
+    inputs: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  });
+  const inputs = Object.fromEntries(names.map((name) => [name, 'z'.repeat(290_000)]));
+  const runs: string[] = [];
+  for (const _ of range(count)) runs.push((await arena.begin(definition, inputs)).body.run);
+  return runs;
+}
+
+const isOpen = (socket: Socket): boolean => !socket.destroyed;
+
+test('[S2] a status, a gate and a briefing of a placeholder bomb are small', async () => {
+  const run = await bomb();
+  const { reader: token, attacker } = arena.tokens;
+  await arena.measured();
+  const besides = await arena.besides(async () => {
+    const answers = await Promise.all(
+      range(20).map(() => arena.call('POST', `/v1/runs/${run}/commands`, { token, body: status })),
+    );
+    for (const answer of answers) {
+      expect(answer.status).toBe(200);
+      expect(answer.text.length).toBeLessThan(megabyte);
+    }
+    const briefing = await arena.call('GET', `/v1/runs/${run}/briefing`, { token });
+    expect(briefing.status).toBe(200);
+    expect(briefing.text.length).toBeLessThan(megabyte);
+    for (const output of ['one', 'two']) {
+      const body = { command: { type: 'advance', output } };
+      const advanced = await arena.call('POST', `/v1/runs/${run}/commands`, { token: attacker, body });
+      expect(advanced.text.length).toBeLessThan(4 * megabyte);
+    }
+  });
+  expect(besides.failed).toBe(0);
+  const { longestMs, peakMb } = await arena.measured();
+  expect(peakMb).toBeLessThan(1000);
+  expect(longestMs).toBeLessThan(100);
+});
+
+test('[S2] event streams that nobody reads cost little, and are disconnected', async () => {
+  await fatRuns(6);
+  await arena.measured();
+  const stalled = await arena.metric('stepfast_stalled_readers_total');
+  const sockets = range(100).map(() => arena.unread('/v1/events?after=1'));
+  const besides = await arena.besides(async () => {
+    await expect.poll(() => arena.metric('stepfast_streams'), { timeout: 60_000 }).toBeGreaterThan(60);
+    // Some fill their connection and stall, the rest is not let so far.
+    await expect.poll(() => arena.metric('stepfast_streams'), { timeout: 170_000 }).toBe(0);
+  });
+  expect((await arena.metric('stepfast_stalled_readers_total')) - stalled).toBeGreaterThan(0);
+  expect(besides.failed).toBe(0);
+  const { peakMb, longestMs } = await arena.measured();
+  expect(peakMb).toBeLessThan(1000);
+  expect(longestMs).toBeLessThan(100);
+  for (const socket of sockets) socket.resume();
+  await expect.poll(() => sockets.filter(isOpen).length, { timeout: 60_000 }).toBe(0);
+}, 300_000);
+
+test('[S2] answers that nobody reads are limited, and their connections closed', async () => {
+  const [run = ''] = await fatRuns(1);
+  const { reader: token } = arena.tokens;
+  await arena.measured();
+  const sockets = range(20).map(() => arena.unread(`/v1/runs/${run}`, 6));
+  const besides = await arena.besides(async () => {
+    await expect
+      .poll(() => arena.metric('stepfast_http_refused_total{why="unread"}'), { timeout: 60_000 })
+      .toBeGreaterThan(0);
+    const refused = await arena.call('GET', '/v1/whoami', { token });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    // Another token of the project works.
+    expect((await arena.call('GET', '/v1/whoami', { token: arena.tokens.attacker })).status).toBe(200);
+    await expect
+      .poll(async () => (await arena.call('GET', '/v1/whoami', { token })).status, { timeout: 170_000 })
+      .toBe(200);
+  });
+  expect(besides.failed).toBe(0);
+  expect((await arena.measured()).peakMb).toBeLessThan(1000);
+  for (const socket of sockets) socket.destroy();
+}, 300_000);
+
+test('[S2] long polls of one token are limited, and free again when their clients leave', async () => {
+  const { body } = await arena.begin(definitionOf([{ id: 'a', type: 'action', instructions: 'x' }]));
+  const path = `/v1/runs/${body.run}/watch?after=999&ms=25000`;
+  const { reader: token } = arena.tokens;
+  const sockets = range(1000).map(() => arena.unread(path));
+  const besides = await arena.besides(async () => {
+    await expect
+      .poll(() => arena.metric('stepfast_http_refused_total{why="waits"}'), { timeout: 60_000 })
+      .toBe(1000 - 16 * 8);
+    const refused = await arena.call('GET', path, { token });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect((await arena.call('GET', '/v1/whoami', { token })).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    const short = path.replace('25000', '1');
+    await expect
+      .poll(async () => (await arena.call('GET', short, { token })).status, { timeout: 60_000 })
+      .toBe(200);
+  });
+  expect(besides.failed).toBe(0);
+}, 120_000);
