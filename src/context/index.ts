@@ -15,4 +15,4 @@ export {
   type SectionName,
 } from './briefing/index.ts';
 export { deniedPath } from './secrets/denied-path.ts';
-export { redactQuickly, redactSecrets, withoutSecrets } from './secrets/redact.ts';
+export { redaction, redactQuickly, redactSecrets, withoutSecrets } from './secrets/redact.ts';

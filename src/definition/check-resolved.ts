@@ -41,6 +41,7 @@ const allowingOlder =
 function isAdopted(definition: unknown): boolean {
   // It has just passed the schema.
   const known = definition as Definition;
+  if (known.steps.length > 1) return false;
   const { name = '', description = '', type } = known;
   const same = adoptedDefinition(name, { source: description.replace(/^Adopted from /, '') }, type);
   return hashDefinition({ ...same, name }) === hashDefinition(known);

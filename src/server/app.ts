@@ -13,6 +13,7 @@ import { signInCookie, signInSchema, signOutCookie } from './browser-session.ts'
 import { clientAddress, proxiedRequestId } from './client-address.ts';
 import { onAnswered } from './connections.ts';
 import { type Asset, assetResponse } from './dashboard-asset.ts';
+import { createLanes } from './lanes.ts';
 import type { Limits, Share } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -81,6 +82,7 @@ export function createApp(options: AppOptions): App {
   const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
   const auditor = createAuditor({ backend, log });
   const shares = createShares({ limits, onRefused: metrics.limited });
+  const heavy = createLanes<number>(limits.heavyPerProject);
   const stopping = new AbortController();
   metrics.countStreams(() => streams.size);
   const stopWake = backend.onWake(() => metrics.wake());
@@ -270,7 +272,8 @@ export function createApp(options: AppOptions): App {
         audit: auditor({ principal, address, request: id }),
       };
       const sent = { params: c.req.param(), limits, incoming: c.env.incoming };
-      const answer = await serveRoute(route, services, sent);
+      const work = () => serveRoute(route, services, sent);
+      const answer = await (route.heavy ? heavy(principal.project.id, work) : work());
       const refusal = refusalIn(answer);
       if (refusal !== undefined) metrics.refused(refusal);
       shares.checkUnread(principal);

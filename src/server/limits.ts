@@ -24,6 +24,8 @@ export interface Limits {
   perAgent: number;
   /** The same for all tokens of a project. */
   perProject: Readonly<Record<Share, number>>;
+  /** Requests at a time that may take long, for each project. */
+  heavyPerProject: number;
   /** Answers and events that are written but not read, after which calls are refused and streams wait. */
   unreadBytes: { token: number; project: number };
   /** Event streams of the whole server. */
@@ -57,6 +59,7 @@ export const defaultLimits: Limits = {
   agents: 16,
   perAgent: 8,
   perProject: { requests: 500, waits: 5000, streams: 2500 },
+  heavyPerProject: 2,
   unreadBytes: { token: 16 * megabyte, project: 64 * megabyte },
   streams: 10_000,
   streamBytes: 256 * 1024,

@@ -57,6 +57,8 @@ export interface Route<S extends Common = Services> {
   answer: z.ZodType | 'text' | 'events' | 'nothing';
   /** Long polls and streams are not counted as in flight. */
   waits?: true;
+  /** May take long for a large run or workflow, so only a few run at a time for each project. */
+  heavy?: true;
   handle(call: Call<never, never, never, S>): Promise<unknown>;
 }
 

@@ -25,10 +25,14 @@ import { may } from './principal.ts';
 import { missingScope, problem } from './problem.ts';
 import { type Call, type Common, commonRoute, type Route, rawResponse, route } from './route.ts';
 
+/** A check of a workflow takes some 400 ms for each megabyte. */
+const maxDefinition = 256 * 1024;
+
 const definition = z
   .looseObject({ name: z.string(), description: z.string(), steps: z.array(z.looseObject({})) })
   .superRefine((value, context) => {
-    const wrong = definitionProblem(value);
+    const large = JSON.stringify(value).length > maxDefinition;
+    const wrong = large ? `it has more than ${maxDefinition} characters` : definitionProblem(value);
     if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
   })
   .meta({ description: 'A resolved workflow; see the workflow schema.' })
@@ -143,6 +147,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs',
     scope: 'read',
+    heavy: true,
     summary: 'List run ids by name, or a page of summaries of runs, newest first',
     query: runsQuery,
     answer: z.union([idsAnswerSchema, z.object({ runs: z.array(runInfo), next: z.string().optional() })]),
@@ -185,6 +190,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/v1/runs/:run/entries',
     scope: 'read',
+    heavy: true,
     summary: 'List the history of a run, oldest first',
     params: run,
     query: z.strictObject({ after: seq.optional() }),

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type * as z from 'zod';
 import { parseJson, readJsonText } from './body.ts';
 import type { Limits } from './limits.ts';
@@ -24,12 +25,27 @@ export async function serveRoute<S extends Common>(
     ...services,
     params: checked(route.params, params, 'bad_request'),
     query: checked(route.query, queryOf(request.url), 'bad_request'),
-    body:
-      route.body &&
-      checked(route.body, parseJson(await readJsonText(request, limits, incoming)), 'not_understood'),
+    body: route.body && (await readBody(route.body, { request, limits, incoming })),
   };
   // The schemas of the route have validated it.
   return await route.handle(call as Call<never, never, never, S>);
+}
+
+const largeBody = 64 * 1024;
+
+/** Reading, checking and handling a large body are turns of their own. */
+async function readBody(
+  schema: z.ZodType,
+  { request, limits, incoming }: Pick<Common, 'request'> & Omit<Sent, 'params'>,
+): Promise<unknown> {
+  const text = await readJsonText(request, limits, incoming);
+  const isLarge = text.length > largeBody;
+  if (isLarge) await setImmediate();
+  const sent = parseJson(text);
+  if (isLarge) await setImmediate();
+  const body = checked(schema, sent, 'not_understood');
+  if (isLarge) await setImmediate();
+  return body;
 }
 
 /** Engine responses never have this key. */

@@ -29,11 +29,12 @@ export const redactQuickly = (text: string): string =>
 
 /** The shortest match is `://a:b@c`, or a name with a password of six characters. */
 const minSecretLength = 10;
+const minNamedLength = 6;
 
 /** Redacts a value that is stored apart from its name, as if it were written `name: value`. */
 export function redactNamed(name: string, value: string): string {
   const clean = redactQuickly(value);
-  if (clean.length < 6) return clean;
+  if (clean.length < minNamedLength) return clean;
   if (isNamedSecret(name, clean)) return mark('assigned-value');
   const before = `${name.slice(-100)}: `;
   const line = redactQuickly(before + clean);
@@ -41,19 +42,36 @@ export function redactNamed(name: string, value: string): string {
 }
 
 /** A copy of a JSON value with all strings redacted. A property's name counts as the name of its value. */
-export function withoutSecrets<T>(value: T, name = ''): T {
-  // Redaction keeps the type of every value.
-  if (typeof value === 'string') return redactNamed(name, value) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, name)) as T;
-  const own = 'key' in value && typeof value.key === 'string' ? value.key : undefined;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [
-      redactQuickly(key),
-      withoutSecrets(each, own !== undefined && isValue.test(key) ? own : key),
-    ]),
-  ) as T;
+export function withoutSecrets<T>(value: T): T {
+  const work = redaction(value);
+  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value;
 }
+
+/** The same for large values: yields after each string. */
+export function* redaction<T>(value: T, name = ''): Generator<void, T> {
+  if (typeof value === 'string') {
+    yield;
+    // Redaction keeps the type of every value.
+    return redactNamed(name, value) as T;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const each of value) items.push(isHarmless(each) ? each : yield* redaction(each, name));
+    return items as T;
+  }
+  const own = 'key' in value && typeof value.key === 'string' ? value.key : undefined;
+  const entries: [string, unknown][] = [];
+  for (const [key, each] of Object.entries(value)) {
+    const named = own !== undefined && isValue.test(key) ? own : key;
+    entries.push([redactQuickly(key), isHarmless(each) ? each : yield* redaction(each, named)]);
+  }
+  return Object.fromEntries(entries) as T;
+}
+
+/** Too short for a secret, or no text. */
+const isHarmless = (value: unknown): boolean =>
+  typeof value === 'string' ? value.length < minNamedLength : typeof value !== 'object' || value === null;
 
 /** Property names of the text in an object with a `key`. */
 const isValue = /^(?:text|value)$/;

@@ -8,7 +8,8 @@ import type { Briefings } from '../briefing/briefings.ts';
 import { cursorFor } from '../find-cursor.ts';
 import { createGraph } from '../workflow/graph.ts';
 import { checkPages } from './check-pages.ts';
-import { dryRunPage } from './dry-run-page.ts';
+import { dryRun } from './dry-run-page.ts';
+import { inTurns, withoutSecretsInTurns } from './in-turns.ts';
 import { journalPage } from './journal-page.ts';
 import type { LogRequest, PageSource, RowSource, WorkflowName } from './page-source.ts';
 import type { BriefingPage, FilesPage, LogPage, WorkflowRow } from './pages.ts';
@@ -44,11 +45,14 @@ export function createPages(parts: PageParts): PageSource {
       ),
     async page(run) {
       const view = await load(run);
-      return view && compileRunPage(view, await entries(run));
+      return view && (await withoutSecretsInTurns(compileRunPage(view, await entries(run))));
     },
     async journal(run, request) {
       const view = await load(run);
-      return view && (await journalPage(view, request, (after, most) => entries(run, after, most)));
+      if (!view) return undefined;
+      return await withoutSecretsInTurns(
+        await journalPage(view, request, (after, most) => entries(run, after, most)),
+      );
     },
     async briefing(run) {
       const view = await load(run);
@@ -62,16 +66,17 @@ export function createPages(parts: PageParts): PageSource {
       const view = await load(run);
       return view && (files ? withoutSecrets(await files(view, await entries(run))) : {});
     },
-    workflows: async () => withoutSecrets({ workflows: await workflows() }),
+    workflows: async () => await withoutSecretsInTurns({ workflows: await workflows() }),
     async workflow(of) {
       const definition = await definitionOf(of);
       if (!definition) return undefined;
       const trusted = hasFiles ? { isTrusted: workspace.isTrusted(definition) } : {};
-      return withoutSecrets({ graph: createGraph(definition), ...trusted });
+      return await withoutSecretsInTurns({ graph: createGraph(definition), ...trusted });
     },
     async dryRun(of, request) {
       const definition = await definitionOf(of);
-      return definition && withoutSecrets(dryRunPage(definition, request));
+      if (!definition) return undefined;
+      return await withoutSecretsInTurns(await inTurns(dryRun(definition, request)));
     },
   };
 

@@ -7,14 +7,17 @@ import { positionTitle } from '../summary/position-title.ts';
 import { eventSentences } from './journal-page.ts';
 import type { DryMove, DryRunPage, DryRunRequest } from './pages.ts';
 
-/** Plays a workflow to its end, move by move. Runs no command, reads no file. */
-export function dryRunPage(definition: Definition, { tasks, seed }: DryRunRequest): DryRunPage {
+/** Plays a workflow to its end; yields after each move. Runs no command, reads no file. */
+export function* dryRun(definition: Definition, { tasks, seed }: DryRunRequest): Generator<void, DryRunPage> {
   const player = seed === undefined ? succeed(tasks) : random(seed, tasks);
-  const moves = [...walk(definition, dryStart(definition, sampleInputs(definition)), player)];
-  return {
-    status: moves.at(-1)?.response.state?.status ?? 'failed',
-    moves: moves.map((move) => movePage(definition, move)),
-  };
+  const moves: DryMove[] = [];
+  let status: DryRunPage['status'] = 'failed';
+  for (const move of walk(definition, dryStart(definition, sampleInputs(definition)), player)) {
+    moves.push(movePage(definition, move));
+    status = move.response.state?.status ?? 'failed';
+    yield;
+  }
+  return { status, moves };
 }
 
 function movePage(definition: Definition, { command, response, notifications }: Move): DryMove {

@@ -1,11 +1,10 @@
-import { withoutSecrets } from '../../context/index.ts';
 import { type Definition, type Event, parseHandle } from '../../machine/index.ts';
 import { enteredPath, eventSentence } from '../../messages/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
 import type { JournalRequest } from './page-source.ts';
 import type { JournalEntry, JournalPage } from './pages.ts';
 
-/** The history of a run in sentences. Events that say nothing to people are left out. */
+/** The history of a run in sentences. Events that say nothing to people are left out. Secrets are not redacted. */
 export async function journalPage(
   { definition, version }: Pick<Loaded, 'definition' | 'version'>,
   { after, before = Number.POSITIVE_INFINITY, limit }: JournalRequest,
@@ -19,10 +18,10 @@ export async function journalPage(
   if (after === undefined) shown.reverse();
   const last = shown.at(-1);
   const hasMore = last && (after === undefined ? last.seq > 1 : last.seq < version.seq);
-  return withoutSecrets({
+  return {
     entries: shown.map((entry) => journalEntry(definition, entry)).filter(({ events }) => events.length > 0),
     ...(hasMore ? { next: last.seq } : {}),
-  });
+  };
 }
 
 function journalEntry(

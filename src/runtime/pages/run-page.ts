@@ -1,4 +1,3 @@
-import { withoutSecrets } from '../../context/index.ts';
 import {
   budgetUse,
   type Cursor,
@@ -11,7 +10,7 @@ import {
 } from '../../machine/index.ts';
 import { decided, reviewCommands } from '../../messages/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
-import { compileReport } from '../report/compile-report.ts';
+import { unredactedReport } from '../report/compile-report.ts';
 import type { Report } from '../report/report.ts';
 import { pivotsOf } from '../summary/find-needs.ts';
 import { positionTitle } from '../summary/position-title.ts';
@@ -22,13 +21,13 @@ import { needPage, rowOf, shownRow } from './rows.ts';
 import { sessionLanes } from './session-lanes.ts';
 import { stepPages } from './step-pages.ts';
 
-/** Everything that the page of a run shows, from its state and its history. Pure; secrets are redacted. */
+/** Everything that the page of a run shows, from its state and its history. Pure; secrets are not redacted. */
 export function compileRunPage(view: Loaded, entries: readonly StoredEntry[]): RunPage {
   const { definition, state, version } = view;
   const summary = summarizeRun(view);
-  const report = compileReport(view, entries);
+  const report = unredactedReport(view, entries);
   const { inputs, branch, notes } = state;
-  return withoutSecrets({
+  return {
     row: shownRow(rowOf(summary)),
     needs: summary.needs.map((need) => needPage(view.run, need)),
     version: version.seq,
@@ -57,7 +56,7 @@ export function compileRunPage(view: Loaded, entries: readonly StoredEntry[]): R
     spent: spentIn(report),
     budgets: budgetUse(definition, state).map(({ of, ...use }): BudgetPage => ({ ...use, of: of ?? 'step' })),
     spending: spendingIn(entries),
-  });
+  };
 }
 
 function reviewPage(definition: Definition, state: State, cursor: Cursor): ReviewPage | undefined {

@@ -27,13 +27,17 @@ import { readHistory } from './report-history.ts';
 type RunView = Pick<Loaded, 'run' | 'definition' | 'hash' | 'state'>;
 
 /** A report of a run from its state and its history. Pure; secrets are redacted. */
-export function compileReport(
+export const compileReport = (view: RunView, entries: readonly HistoryEntry[]): Report =>
+  withoutSecrets(unredactedReport(view, entries));
+
+/** For what is redacted later, with more. */
+export function unredactedReport(
   { run, definition, hash, state }: RunView,
   entries: readonly HistoryEntry[],
 ): Report {
   const ended = endOf(entries, state);
   const merged = mergedIn(entries);
-  return withoutSecrets({
+  return {
     run,
     workflow: state.workflow,
     hash,
@@ -54,7 +58,7 @@ export function compileReport(
         ? [{ task, branch: `stepfast/${run}/task/${task}`, reason: merge.reason ?? '' }]
         : [],
     ),
-  });
+  };
 }
 
 /** The tree of the last gate run that was green; undefined if none was, or the tree was not known. */
