@@ -200,7 +200,7 @@ Each answer links to the test that proves it, in the real program. "Not run": it
 - **Codex.** Plugins are for a user, not for a project. At its next start Codex asks whether the new hooks may run, and after an update again: trust them. It skips hooks that nobody has trusted and says nothing; \`stepfast doctor\` finds that. A check that ends in the background wakes the session through \`codex queue\`. A compaction keeps what you have written, so an old prompt may stand beside the new briefing.
 - **OpenCode.** The plugin and the server are entries of \`opencode.json\` in the project. OpenCode runs without a plugin that it cannot load and says nothing; \`stepfast doctor\` finds that. What you stop with Esc is never started again.
 - **Copilot CLI.** Plugins are for a user. A briefing comes with the next prompt or tool after a compaction, because the host reports only its beginning. A check that ends in the background is reported at the next prompt.
-- **Gemini CLI.** An extension for a user, and \`stepfast run\` over the Agent Client Protocol. No more than that: Google no longer serves individual accounts. After \`uninstall\` the host keeps an empty list of extensions.
+- **Gemini CLI.** An extension for a user, and \`stepfast run\` over the Agent Client Protocol. No more than that: Google no longer serves individual accounts. After \`uninstall\` the host keeps an empty list of extensions and its own checksum of ours.
 
 ## What a host costs
 
