@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import type * as z from 'zod';
 import { StepfastError } from '../errors.ts';
 import { scopes as allScopes, apiHeader, apiVersion, versionHeader } from '../schema/index.ts';
+import { createAdmission } from './admission.ts';
 import { checkHost, type HostRules } from './allowed-hosts.ts';
 import { createAuditor } from './audit.ts';
 import { type AuthOptions, createAuth } from './auth.ts';
@@ -82,7 +83,9 @@ export function createApp(options: AppOptions): App {
   const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
   const auditor = createAuditor({ backend, log });
   const shares = createShares({ limits, onRefused: metrics.limited });
-  const heavy = createLanes<number>(limits.heavyPerProject);
+  const lanes = createLanes<number>(limits.atOncePerProject);
+  const heavyLanes = createLanes<number>(limits.heavyPerProject);
+  const admit = createAdmission(limits.perTurn);
   const stopping = new AbortController();
   metrics.countStreams(() => streams.size);
   const stopWake = backend.onWake(() => metrics.wake());
@@ -146,7 +149,10 @@ export function createApp(options: AppOptions): App {
   app.onError(answerError);
 
   return {
-    fetch: async (request, env = {}) => await app.fetch(request, env),
+    async fetch(request, env = {}) {
+      await admit();
+      return await app.fetch(request, env);
+    },
     async drain(ms) {
       // Streams close before the abort so that they can still send `reconnect`.
       streams.close();
@@ -273,7 +279,8 @@ export function createApp(options: AppOptions): App {
       };
       const sent = { params: c.req.param(), limits, incoming: c.env.incoming };
       const work = () => serveRoute(route, services, sent);
-      const answer = await (route.heavy ? heavy(principal.project.id, work) : work());
+      const inLane = route.heavy ? heavyLanes : lanes;
+      const answer = await (route.waits ? work() : inLane(principal.project.id, work));
       const refusal = refusalIn(answer);
       if (refusal !== undefined) metrics.refused(refusal);
       shares.checkUnread(principal);

@@ -16,6 +16,8 @@ export interface Limits {
   burst: number;
   /** Failed authentications with one token id, before the answer says to wait. */
   failuresPerMinute: number;
+  /** Requests that begin in one turn of the event loop; the others begin in the next. */
+  perTurn: number;
   /** Concurrent requests, not counting streams and long polls. */
   inFlight: number;
   /** Agents that use one token, unless it says how many. */
@@ -24,7 +26,9 @@ export interface Limits {
   perAgent: number;
   /** The same for all tokens of a project. */
   perProject: Readonly<Record<Share, number>>;
-  /** Requests at a time that may take long, for each project. */
+  /** Requests that are worked on at a time for each project; the others wait. Fewer than the database has connections. */
+  atOncePerProject: number;
+  /** Of them, those that may take long. */
   heavyPerProject: number;
   /** Answers and events that are written but not read, after which calls are refused and streams wait. */
   unreadBytes: { token: number; project: number };
@@ -55,10 +59,12 @@ export const defaultLimits: Limits = {
   perSecond: 1000,
   burst: 2000,
   failuresPerMinute: 30,
+  perTurn: 64,
   inFlight: 2000,
   agents: 16,
   perAgent: 8,
   perProject: { requests: 500, waits: 5000, streams: 2500 },
+  atOncePerProject: 12,
   heavyPerProject: 2,
   unreadBytes: { token: 16 * megabyte, project: 64 * megabyte },
   streams: 10_000,

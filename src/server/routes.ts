@@ -17,6 +17,7 @@ import {
   whoamiAnswerSchema,
 } from '../schema/index.ts';
 import type { Loaded } from '../store/index.ts';
+import { ownTurn } from '../turn-for.ts';
 import type { Audit } from './audit.ts';
 import { asReader, isDecision, scopeOf, withProvenActor } from './command-actor.ts';
 import { pageRoutes } from './page-routes.ts';
@@ -181,6 +182,8 @@ export const routes: readonly Route[] = [
       if (request.headers.get('if-none-match') === headers.ETag)
         return rawResponse(new Response(null, { status: 304, headers }));
       const { repeated: _, ...answer } = loaded;
+      // It may be large, and its size is not known before.
+      await ownTurn();
       const body = JSON.stringify(answer satisfies RunAnswer);
       return rawResponse(new Response(body, { headers: { ...headers, 'Content-Type': 'application/json' } }));
     },

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type * as z from 'zod';
+import { turnFor } from '../turn-for.ts';
 import { parseJson, readJsonText } from './body.ts';
 import type { Limits } from './limits.ts';
 import { may } from './principal.ts';
@@ -31,20 +31,17 @@ export async function serveRoute<S extends Common>(
   return await route.handle(call as Call<never, never, never, S>);
 }
 
-const largeBody = 64 * 1024;
-
 /** Reading, checking and handling a large body are turns of their own. */
 async function readBody(
   schema: z.ZodType,
   { request, limits, incoming }: Pick<Common, 'request'> & Omit<Sent, 'params'>,
 ): Promise<unknown> {
   const text = await readJsonText(request, limits, incoming);
-  const isLarge = text.length > largeBody;
-  if (isLarge) await setImmediate();
+  await turnFor(text.length);
   const sent = parseJson(text);
-  if (isLarge) await setImmediate();
+  await turnFor(text.length);
   const body = checked(schema, sent, 'not_understood');
-  if (isLarge) await setImmediate();
+  await turnFor(text.length);
   return body;
 }
 

@@ -55,6 +55,8 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
   const warn = (err: unknown): void => log.warn({ err }, 'database connection lost');
   const limits = {
     ...server.defaultLimits,
+    // Some connections are left for other projects.
+    atOncePerProject: Math.ceil((connections * 3) / 4),
     ...(perSecond === undefined ? {} : { perSecond, burst: 2 * perSecond }),
   };
   const backend = await openBackend({ url, connections, onError: warn });

@@ -1,5 +1,6 @@
 import { StepfastError } from '../../errors.ts';
 import { type Definition, ended, replay, type State } from '../../machine/index.ts';
+import { turnFor } from '../../turn-for.ts';
 import { newerError, stateFileVersion } from '../journal-version.ts';
 import { describeText, digestHex } from '../long-text.ts';
 import { isRunId, requireRunId } from '../run-id.ts';
@@ -102,6 +103,7 @@ export function createProjectStore(parts: StoreParts): Store {
   }
 
   async function stateOf(run: string, definition: Definition, format: number, text: string): Promise<State> {
+    await turnFor(text.length);
     if (format === stateFileVersion) return JSON.parse(text);
     if (format > stateFileVersion) throw newerError(run, format);
     return replay(
@@ -128,6 +130,7 @@ export function createProjectStore(parts: StoreParts): Store {
     ];
     const [row] = await query(statements.append, values);
     const [done, now] = row ?? [];
+    if (typeof now === 'string') await turnFor(now.length);
     if (done === true) return accepted(run, batch, definition, state, text.length);
     const [seq, hash, other, format, found] = typeof now === 'string' ? JSON.parse(now) : [];
     if (format === stateFileVersion)
