@@ -16,6 +16,7 @@ export const corrections = {
   store_forked: (voice: Voice) => voice.askPerson(`${commandName()} repair`),
   store_newer: 'Update Stepfast.',
   state_too_large: 'Ask a person to cancel it, then start another run for the remaining work.',
+  quota_exceeded: 'Ask a person to delete runs, or the operator of the server for a higher quota.',
   server_refused: (voice: Voice) => voice.askPerson(`${commandName()} login`),
   other_server: (voice: Voice) => voice.askPerson(`${commandName()} login`),
 };

@@ -69,6 +69,7 @@ export const engineStatus: Readonly<Record<string, number>> = {
   schema_old: 503,
   bad_run_id: 400,
   state_too_large: 413,
+  quota_exceeded: 403,
 };
 
 export const etagOf = ({ hash }: { hash: string }): string => `"${hash}"`;

@@ -288,6 +288,7 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
   store_newer: [{ message: 'The run was written by a newer Stepfast.' }],
   server_unreachable: [{ message: 'The server does not answer.' }],
   state_too_large: [{ message: 'The run is larger than the server accepts.' }],
+  quota_exceeded: [{ message: 'The project has reached its quota.' }],
   server_failed: [{ message: 'The server failed.' }],
   server_refused: [{ message: 'The token was revoked.' }],
   other_server: [{ message: 'The run lives on another server.' }],

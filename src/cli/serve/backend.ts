@@ -3,6 +3,7 @@ import { createEngine, type Engine, newRun } from '../../engine/index.ts';
 import type { PageSource } from '../../runtime/index.ts';
 import { scopes as allScopes } from '../../schema/index.ts';
 import type { Backend } from '../../server/index.ts';
+import type { Quotas } from '../../store/postgres/index.ts';
 import { loadPostgres } from './database.ts';
 import { createDatabasePages } from './database-pages.ts';
 import { listRuns } from './run-list.ts';
@@ -11,15 +12,16 @@ interface BackendOptions {
   url: string;
   /** Size of the connection pool. */
   connections: number;
+  quotas?: Quotas;
   onError(error: Error): void;
 }
 
 const maxEngines = 10_000;
 
 /** The server's backend over PostgreSQL, with one engine per project. */
-export async function openBackend({ url, connections, onError }: BackendOptions): Promise<Backend> {
+export async function openBackend({ url, connections, quotas, onError }: BackendOptions): Promise<Backend> {
   const { createPostgres } = await loadPostgres();
-  const postgres = createPostgres({ url, onError, max: connections });
+  const postgres = createPostgres({ url, onError, max: connections, ...(quotas ? { quotas } : {}) });
   const engines = new Map<number, Engine>();
   const pages = new Map<number, PageSource>();
 

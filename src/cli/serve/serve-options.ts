@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Issuer } from '../../server/index.ts';
+import type { Quotas } from '../../store/postgres/index.ts';
 import { usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { databaseOptions, databaseUrl } from './database.ts';
@@ -22,6 +23,9 @@ export const options = {
   'scope-claim': { type: 'string' },
   connections: { type: 'string' },
   rate: { type: 'string' },
+  'project-runs': { type: 'string' },
+  'project-workflows': { type: 'string' },
+  'project-megabytes': { type: 'string' },
   'retention-months': { type: 'string' },
   'no-jobs': { type: 'boolean' },
   'webhooks-allow-http': { type: 'boolean' },
@@ -45,6 +49,7 @@ export interface ServeSettings {
   proxies: number;
   connections: number;
   perSecond: number | undefined;
+  quotas: Quotas;
   retentionMonths: number | undefined;
   jobs: boolean;
   /** Webhook targets allowed besides https on public addresses. */
@@ -109,6 +114,11 @@ export function settingsFrom(values: Values, io: Io): ServeSettings {
     proxies: integer('proxies', 0, 10) ?? 0,
     connections: integer('connections', 1, 500) ?? 16,
     perSecond: integer('rate', 1, 1_000_000),
+    quotas: {
+      runs: integer('project-runs', 1, 1_000_000_000) ?? 1_000_000,
+      definitions: integer('project-workflows', 1, 1_000_000) ?? 10_000,
+      bytes: (integer('project-megabytes', 1, 1_000_000_000) ?? 100_000) * 2 ** 20,
+    },
     retentionMonths: integer('retention-months', 1, 240),
     jobs: !flag('no-jobs'),
     webhookTargets: {

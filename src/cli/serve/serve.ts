@@ -59,7 +59,7 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
     atOncePerProject: Math.ceil((connections * 3) / 4),
     ...(perSecond === undefined ? {} : { perSecond, burst: 2 * perSecond }),
   };
-  const backend = await openBackend({ url, connections, onError: warn });
+  const backend = await openBackend({ url, connections, quotas: settings.quotas, onError: warn });
   try {
     await withDatabase(async () => {
       await (await loadPostgres()).refuseTransactionPooler(url);

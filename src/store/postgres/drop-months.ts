@@ -19,6 +19,8 @@ export async function dropMonths(url: string, before: number): Promise<string[]>
       );
       if (answer.rows[0]?.gone === true) dropped.push(month);
     }
+    if (dropped.length > 0)
+      await client.query('select stepfast.count_usage_1(id) from (select id from stepfast.projects) p');
     return dropped;
   });
 }

@@ -9,4 +9,5 @@ export { createProjects, type ProjectRecord, type Projects } from './projects.ts
 export type { TailPage, TailRow } from './read-tail.ts';
 export type { PageRequest } from './run-pages.ts';
 export { createTokens, type NewToken, type Rotated, type TokenInfo, type Tokens } from './tokens.ts';
+export type { Quotas } from './usage.ts';
 export type { Wake, WakeListener } from './wake-channel.ts';

@@ -16,6 +16,7 @@ import { createRecentRuns } from './recent-runs.ts';
 import { createRunPages } from './run-pages.ts';
 import { createProjectSessions, type ProjectSessions } from './sessions.ts';
 import { statements } from './statements.ts';
+import { createUsage, type Quotas } from './usage.ts';
 import { createWakeChannel, type WakeListener } from './wake-channel.ts';
 import { createWatchers } from './watchers.ts';
 
@@ -64,13 +65,14 @@ const monthsAhead = 3;
 const maxQueueMs = 6000;
 const sharedTurns = 32;
 
-export function createPostgres(options: DatabaseOptions): Postgres {
+export function createPostgres(options: DatabaseOptions & { quotas?: Quotas }): Postgres {
   const { url, onError = () => {}, limit = 15_000 } = options;
   const database = createDatabase(options);
   const { query } = database;
   const definitions = createDefinitionCache();
   const pages = createRunPages(definitions);
   const recents = createRecentRuns();
+  const usage = createUsage(query, options.quotas);
   const wakes = createWakeChannel({
     url,
     onError(error) {
@@ -97,7 +99,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
     };
     const watch = (run: string, seq: number, ms: number): Promise<void> =>
       watchers.watch(project, run, seq, ms);
-    const parts = { project, definitions, pages, nonce, watch };
+    const parts = { project, definitions, pages, nonce, watch, usage: usage.of(project) };
     return createProjectStore({ ...parts, query, recents, moved, inTurn, locked });
 
     function inTurn<T>(run: string, action: (shared: boolean) => Promise<T>): Promise<T> {
@@ -200,6 +202,7 @@ export function createPostgres(options: DatabaseOptions): Postgres {
     async close() {
       watchers.close();
       await wakes.close();
+      await usage.close();
       await database.close();
     },
   };

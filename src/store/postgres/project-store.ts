@@ -21,6 +21,7 @@ import { isMissingMonth, wrapErrors } from './postgres-errors.ts';
 import type { RecentRun, RecentRuns } from './recent-runs.ts';
 import type { RunPages } from './run-pages.ts';
 import { statements } from './statements.ts';
+import type { ProjectUsage } from './usage.ts';
 
 export interface StoreParts {
   project: number;
@@ -29,6 +30,7 @@ export interface StoreParts {
   pages: RunPages;
   /** Absent within a transaction, which may be rolled back. */
   recents?: RecentRuns | undefined;
+  usage: ProjectUsage;
   nonce(): string;
   /** Called after a batch was written; it is durable unless `query` belongs to a transaction. */
   moved(run: string, seq: number): void;
@@ -45,11 +47,12 @@ const monthsAhead = 3;
 
 /** The runs of one project. */
 export function createProjectStore(parts: StoreParts): Store {
-  const { project, query, definitions, pages, recents, nonce, moved, watch, inTurn, locked } = parts;
+  const { project, query, definitions, pages, recents, usage, nonce, moved, watch, inTurn, locked } = parts;
 
   async function create(run: string, pinned: Pinned, entry: Entry, state: State): Promise<Version | 'taken'> {
     const batch = encodeBatch(beforeFirst(run), entry, nonce());
     const source = JSON.stringify(pinned.definition);
+    const isNew = await checkQuotas(pinned.hash);
     const text = stateText(run, state);
     const values = (full: boolean): unknown[] => [
       project,
@@ -64,7 +67,18 @@ export function createProjectStore(parts: StoreParts): Store {
     const result = first[0]?.[0] === 'body' ? await query(statements.create, values(true)) : first;
     if (result[0]?.[0] === 'taken') return 'taken';
     definitions.add(project, pinned.hash, source);
+    usage.wrote({ runs: 1, definitions: isNew ? 1 : 0, bytes: isNew ? source.length : 0 });
     return accepted(run, batch, pinned.hash, state, text.length);
+  }
+
+  /** Whether this process does not know the workflow. */
+  async function checkQuotas(hash: string): Promise<boolean> {
+    await usage.check(['runs', 'bytes']);
+    if (definitions.has(project, hash)) return false;
+    const known = await definitions.texts(query, project, [hash]);
+    if (known.has(hash)) return false;
+    await usage.check(['definitions']);
+    return true;
   }
 
   /** Servers create partitions ahead of time; if none did, this call creates them. */
@@ -119,6 +133,8 @@ export function createProjectStore(parts: StoreParts): Store {
     state: State,
   ): Promise<Version | 'conflict'> {
     const batch = encodeBatch(version, entry, nonce());
+    // Ending a run is always allowed.
+    if (!ended(state)) await usage.check(['bytes']);
     const text = stateText(run, state);
     const values = [
       project,
@@ -146,12 +162,13 @@ export function createProjectStore(parts: StoreParts): Store {
 
   function accepted(
     run: string,
-    { seq, hash }: Version,
+    { seq, hash, body, answered }: Batch,
     definition: string,
     state: State,
     size: number,
   ): Version {
     const version = { seq, hash };
+    usage.wrote({ bytes: body.length + (answered?.length ?? 0) });
     remember(run, { version, definition, state, size });
     moved(run, seq);
     return version;
@@ -233,7 +250,9 @@ export function createProjectStore(parts: StoreParts): Store {
     async keep(run, text) {
       requireRunId(run);
       const { bytes, kept } = describeText(text);
+      await usage.check(['bytes']);
       await wrapErrors(of(run), () => query(statements.keep, [project, run, kept.digest, bytes]));
+      usage.wrote({ bytes: bytes.length });
       return kept;
     },
     async text(run, digest) {

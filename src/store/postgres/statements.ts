@@ -30,6 +30,7 @@ export const statements = {
   rowNeeds: call('row_needs_1', 2),
   keep: call('keep_1', 4, false),
   text: call('text_1', 3, false),
+  addUsage: call('add_usage_1', 3),
   remove: call('remove_1', 2, false),
   makeMonths: call('make_months_1', 1, false),
   findToken: call('find_token_2', 1),

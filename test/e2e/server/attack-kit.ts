@@ -19,7 +19,9 @@ export interface Measured {
 /** A real server on a real PostgreSQL, with a hostile project and another. */
 export interface Arena extends AsyncDisposable {
   url: string;
-  tokens: Record<'attacker' | 'reader' | 'bystander', string>;
+  /** All but the bystander's are of the hostile project. */
+  tokens: Record<'attacker' | 'reader' | 'admin' | 'person' | 'bystander', string>;
+  database: { url: string; query(sql: string): Promise<Record<string, unknown>[]> };
   call(method: string, path: string, options?: CallOptions): Promise<Answered>;
   /** Begins a run of the hostile project. */
   begin(definition: object, inputs?: object): Promise<Answered>;
@@ -55,6 +57,8 @@ export async function openArena(...serveArgs: string[]): Promise<Arena> {
   const tokens = {
     attacker: await create('attacker', 'hostile'),
     reader: await create('reader', 'hostile', '--scope', 'read'),
+    admin: await create('admin', 'hostile', '--scope', 'read,write,admin'),
+    person: await create('person', 'hostile', '--kind', 'person'),
     bystander: await create('bystander', 'quiet'),
   };
   const server = await cli.serve('--no-jobs', '--log-level', 'error', ...serveArgs);
@@ -73,6 +77,7 @@ export async function openArena(...serveArgs: string[]): Promise<Arena> {
   return {
     url,
     tokens,
+    database: { url: database, query: (sql) => cluster.query('arena', sql) },
     call: ask,
     begin: (definition, inputs = {}) =>
       ask('POST', '/v1/runs', {

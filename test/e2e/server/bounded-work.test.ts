@@ -21,7 +21,7 @@ async function bomb(): Promise<string> {
         id: 'b',
         type: 'action',
         instructions: 'b',
-        gate: range(50).map(() => ({ read: range(50).map(() => '{input.x}'.repeat(100)) })),
+        gate: range(20).map(() => ({ read: range(10).map(() => '{input.x}'.repeat(100)) })),
       },
     ],
     { inputs: { x: { type: 'string' } } },
@@ -135,3 +135,75 @@ test('[S2] long polls of one token are limited, and free again when their client
   });
   expect(besides.failed).toBe(0);
 }, 120_000);
+
+test('[S2] large workflows, task lists and pages keep nobody waiting', async () => {
+  const { attacker: token } = arena.tokens;
+  const loops = range(200).map((index) => `l${index}`);
+  const large = definitionOf(
+    loops.map((loop) => ({ id: loop, type: 'loop', loop })),
+    {
+      loops: Object.fromEntries(
+        loops.map((loop) => [loop, range(35).map((index) => ({ id: `k${index}`, instructions: 'x' }))]),
+      ),
+    },
+  );
+  const tooLarge = definitionOf(
+    range(40).map((index) => ({
+      id: `s${index}`,
+      type: 'action',
+      instructions: '{input.x}'.repeat(11_000),
+    })),
+  );
+  const parallel = definitionOf([{ id: 'impl', type: 'loop', parallel: 4 }], {
+    name: 'tasks',
+    loops: { impl: [{ id: 'do', instructions: 'Do {task.title} {tasks.impl}' }] },
+  });
+  const lists = [
+    range(5000).map((index) => ({ id: `t${index}`, title: `T${'x'.repeat(500)}` })),
+    range(5000).map((index) => ({
+      id: `t${index}`,
+      title: 'T',
+      depends_on: range(Math.min(index, 60)).map((back) => `t${index - back - 1}`),
+    })),
+  ];
+  // What is compiled once is no attack.
+  await arena.begin(definitionOf([{ id: 'a', type: 'action', instructions: 'x' }]));
+  const spent: Record<string, number> = {};
+  const during = async (what: string, attack: () => Promise<unknown>): Promise<void> => {
+    await arena.measured();
+    await attack();
+    spent[what] = (await arena.measured()).longestMs;
+  };
+  const besides = await arena.besides(async () => {
+    await during('too large', async () =>
+      expect(await arena.begin(tooLarge)).toMatchObject({ status: 422, body: { code: 'not_understood' } }),
+    );
+    let run = '';
+    await during('large', async () => {
+      const { status: answered, body } = await arena.begin(large);
+      expect(answered).toBe(200);
+      run = body.run;
+    });
+    for (const page of ['page', 'journal', 'briefing', 'workflow', 'workflow/dry-run'])
+      await during(`large ${page}`, () =>
+        Promise.all(range(4).map(() => arena.call('GET', `/v1/runs/${run}/${page}`, { token }))),
+      );
+    for (const [index, tasks] of lists.entries()) {
+      const { body } = await arena.begin(parallel);
+      const commands = (command: object) =>
+        arena.call('POST', `/v1/runs/${body.run}/commands`, { token, body: { command } });
+      await during(`tasks ${index}`, async () =>
+        expect(await commands({ type: 'setTasks', loop: 'impl', tasks })).toMatchObject({ status: 200 }),
+      );
+      await during(`claim ${index}`, () => commands({ type: 'claim', holder: 'h', session: 'h' }));
+      await during(`status ${index}`, () => commands({ type: 'status' }));
+      for (const page of ['page', 'journal', 'briefing', 'entries'])
+        await during(`${page} ${index}`, () =>
+          Promise.all(range(4).map(() => arena.call('GET', `/v1/runs/${body.run}/${page}`, { token }))),
+        );
+    }
+  });
+  expect(besides.failed).toBe(0);
+  const slow = Object.entries(spent).filter(([, ms]) => ms >= 100);
+  expect(slow, JSON.stringify(spent)).toEqual([]);
+}, 300_000);

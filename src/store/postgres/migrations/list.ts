@@ -8,6 +8,7 @@ import { tailEnd } from './0009-tail-end.ts';
 import { operations } from './0010-operations.ts';
 import { tokenAgents } from './0011-token-agents.ts';
 import { growth } from './0012-growth.ts';
+import { usage } from './0013-usage.ts';
 import { jobs } from './0100-jobs.ts';
 import type { Migration } from './migration.ts';
 
@@ -23,5 +24,6 @@ export const migrations: readonly Migration[] = [
   operations,
   tokenAgents,
   growth,
+  usage,
   jobs,
 ];
