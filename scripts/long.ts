@@ -57,6 +57,7 @@ const suites: Record<string, Suite> = {
   dashboard: script('dashboard --small', 'dashboard', { tries: 3 }),
   fleet: script('fleet --agents 500 --minutes 5 --every 20', 'fleet'),
   faults: script('faults --workflows 300 --tasks 300', 'faults'),
+  attack: script('attack'),
   stubborn: script('stubborn --sessions 40', 'stubborn --sessions 200', { random: true }),
   survive: script('survive --compactions 6', 'survive'),
   seeds: script('seeds'),

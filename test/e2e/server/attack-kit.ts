@@ -86,7 +86,7 @@ export async function openArena(...serveArgs: string[]): Promise<Arena> {
       }),
     measured,
     async metric(name) {
-      const { text } = await ask('GET', '/metrics');
+      const text = await (await fetch(server.metricsUrl)).text();
       const escaped = name.replaceAll(/[{}]/g, '\\$&');
       return Number(new RegExp(`^${escaped} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
     },

@@ -98,7 +98,7 @@ test('[S2] answers that nobody reads are limited, and their connections closed',
   const sockets = range(20).map(() => arena.unread(`/v1/runs/${run}`, 6));
   const besides = await arena.besides(async () => {
     await expect
-      .poll(() => arena.metric('stepfast_http_refused_total{why="unread"}'), { timeout: 60_000 })
+      .poll(() => arena.metric('stepfast_limited_total{by="unread"}'), { timeout: 60_000 })
       .toBeGreaterThan(0);
     const refused = await arena.call('GET', '/v1/whoami', { token });
     expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
@@ -121,7 +121,7 @@ test('[S2] long polls of one token are limited, and free again when their client
   const sockets = range(1000).map(() => arena.unread(path));
   const besides = await arena.besides(async () => {
     await expect
-      .poll(() => arena.metric('stepfast_http_refused_total{why="waits"}'), { timeout: 60_000 })
+      .poll(() => arena.metric('stepfast_limited_total{by="waits"}'), { timeout: 60_000 })
       .toBe(1000 - 16 * 8);
     const refused = await arena.call('GET', path, { token });
     expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });

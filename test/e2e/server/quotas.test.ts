@@ -16,7 +16,7 @@ afterAll(() => arena?.[Symbol.asyncDispose](), 240_000);
 const plain = definitionOf([{ id: 'a', type: 'action', instructions: 'x' }]);
 const named = (name: string): object => ({ ...plain, name });
 const refused = { status: 403, body: { code: 'quota_exceeded' } };
-const refusals = (): Promise<number> => arena.metric('stepfast_http_refused_total{why="quota"}');
+const refusals = (): Promise<number> => arena.metric('stepfast_refused_total{code="quota_exceeded"}');
 
 test('[S2] a project has quotas of workflows, runs and bytes; what ends or removes runs is always allowed', async () => {
   const { admin } = arena.tokens;
