@@ -20,8 +20,14 @@ interface DatabaseOptions {
   report(error: unknown): void;
 }
 
+/** Fails on a read-only node: its data may be old, so that a delivery would be dropped as one of a removed run. */
+const requireWritable = `do $$ begin
+  if current_setting('transaction_read_only')::boolean then
+    raise exception 'the database is read-only' using errcode = '25006';
+  end if;
+end $$`;
 /** A server that dies in a transaction must not hold its locks for long. */
-const settings = `set role stepfast_app; set statement_timeout = '60s'; set lock_timeout = '30s';
+const settings = `${requireWritable}; set role stepfast_app; set statement_timeout = '60s'; set lock_timeout = '30s';
   set idle_in_transaction_session_timeout = '30s'`;
 
 export function openDatabase({ url, connections, report }: DatabaseOptions): Database {
@@ -52,7 +58,7 @@ export function openDatabase({ url, connections, report }: DatabaseOptions): Dat
         await client.query('commit');
         return result;
       } catch (error) {
-        // Of a node that is read-only since a failover: the next connection may lead to the writable one.
+        // The next connection may lead to a writable node.
         if (error instanceof Error && 'code' in error && error.code === '25006') broken = error;
         await client.query('rollback').catch(onError);
         throw error;

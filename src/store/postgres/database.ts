@@ -32,21 +32,25 @@ export interface Database {
   transaction<T>(opening: string, action: (query: Query) => Promise<T>): Promise<T>;
   /** Runs read-only SQL. */
   read(sql: string): Promise<Record<string, unknown>[]>;
-  /** Tells it of an error of another connection: a read-only node is left by all. */
-  noticed(error: unknown): void;
   counts(): { total: number; idle: number; waiting: number };
   close(): Promise<void>;
 }
 
 export const appRole = 'stepfast_app';
-/** Milliseconds between two renewals of all connections while every node is read-only. */
-const renewPause = 1000;
+
+/** Fails on a read-only node: its data may be old, and a later attempt may reach the writable one. */
+const requireWritable = `do $$ begin
+  if current_setting('transaction_read_only')::boolean then
+    raise exception 'the database is read-only' using errcode = '25006';
+  end if;
+end $$`;
 
 export function createDatabase(options: DatabaseOptions): Database {
   const { url, max = 16, wait = 5000, patience = 10_000, limit = 15_000, onError = () => {} } = options;
   // Every statement is an index lookup that costs less than its planning. Sequential scans are off: a plan made for a
   // small new month would otherwise scan the month after it has grown.
-  const settings = `set role ${appRole}; set plan_cache_mode = force_generic_plan; set enable_seqscan = off;
+  const settings = `${requireWritable};
+    set role ${appRole}; set plan_cache_mode = force_generic_plan; set enable_seqscan = off;
     set jit = off; set statement_timeout = ${limit};
     set lock_timeout = ${Math.ceil(limit / 2)}; set idle_in_transaction_session_timeout = ${2 * limit}`;
   const pool = new pg.Pool({
@@ -61,36 +65,18 @@ export function createDatabase(options: DatabaseOptions): Database {
     onConnect: async (client) => {
       client.on('error', () => {});
       await client.query(settings);
-      openedAt.set(client, performance.now());
     },
   });
   pool.on('error', onError);
-  const openedAt = new WeakMap<pg.ClientBase, number>();
-  let readOnlyAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
-  /** After a failover, connections that are older than its first sign may lead to the former primary. */
-  async function connect(): Promise<pg.PoolClient> {
-    for (;;) {
-      const client = await pool.connect();
-      if ((openedAt.get(client) ?? 0) >= readOnlyAt) return client;
-      client.release(true);
-    }
-  }
-
-  function noticed(error: unknown): void {
-    const now = performance.now();
-    if (isReadOnly(error) && now > readOnlyAt + renewPause) readOnlyAt = now;
-  }
-
-  async function once<T>(action: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await connect();
+  async function once(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const client = await pool.connect();
     try {
-      const result = await action(client);
+      const rows = await send(client, statement, values);
       client.release();
-      return result;
+      return rows;
     } catch (error) {
-      noticed(error);
       client.release(!keepsConnection(error));
       throw error;
     }
@@ -102,7 +88,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       let lost = false;
       for (let pause = 20; ; pause = Math.min(2 * pause, 500)) {
         try {
-          return await once((client) => send(client, statement, values));
+          return await once(statement, values);
         } catch (error) {
           if (closed || !isTransient(error) || Date.now() + pause > deadline)
             throw lost && isBusy(error) ? outcomeUnknown(error) : error;
@@ -113,7 +99,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     },
 
     async transaction(opening, action) {
-      const client = await connect();
+      const client = await pool.connect();
       let failure: unknown;
       try {
         await client.query(opening);
@@ -122,7 +108,6 @@ export function createDatabase(options: DatabaseOptions): Database {
         return result;
       } catch (error) {
         failure = error;
-        noticed(error);
         await client.query('rollback').catch(() => {});
         throw error;
       } finally {
@@ -132,8 +117,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       }
     },
 
-    read: (sql) => once(async (client) => (await client.query<Record<string, unknown>>(sql)).rows),
-    noticed,
+    read: async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows,
     counts: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       if (closed) return;

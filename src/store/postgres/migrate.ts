@@ -6,7 +6,7 @@ import { migrations } from './migrations/list.ts';
 import type { Migration } from './migrations/migration.ts';
 import { asOwner } from './owner-connection.ts';
 import { refuseTransactionPooler } from './pooler.ts';
-import { isForbidden, toStepfastError } from './postgres-errors.ts';
+import { isForbidden, isReadOnly, toStepfastError } from './postgres-errors.ts';
 
 export interface MigrationResult {
   /** Names of the migrations applied by this call. */
@@ -63,12 +63,6 @@ export async function requireSchema(
         'schema_unsafe',
         `connections use the role ${role?.name} instead of ${appRole}, so projects would not be isolated: connect without a pooler that drops \`set role\``,
       );
-    const [node] = await query(`select current_setting('transaction_read_only')::boolean as closed`);
-    if (node?.closed === true)
-      throw new StepfastError(
-        'schema_read_only',
-        'the database is read-only: it is a standby, or its disk is full; servers continue when it accepts writes',
-      );
     const [meta] = await query('select generation, cluster from stepfast.meta');
     refuseNewer(Number(meta?.generation));
     const applied = new Set((await query('select id from stepfast.migrations')).map(({ id }) => Number(id)));
@@ -85,6 +79,12 @@ export async function requireSchema(
         'the database was restored into another PostgreSQL: run `stepfast migrate` first',
       );
   } catch (error) {
+    if (isReadOnly(error))
+      throw new StepfastError(
+        'schema_read_only',
+        'the database is read-only: it is a standby, or its disk is full; servers continue when it accepts writes',
+        { cause: error },
+      );
     throw toStepfastError('the schema', error);
   }
 }

@@ -73,13 +73,7 @@ export function createPostgres(options: DatabaseOptions & { quotas?: Quotas }): 
   const pages = createRunPages(definitions);
   const recents = createRecentRuns();
   const usage = createUsage(query, options.quotas);
-  const wakes = createWakeChannel({
-    url,
-    onError(error) {
-      database.noticed(error);
-      onError(error);
-    },
-  });
+  const wakes = createWakeChannel({ url, onError });
   const watchers = createWatchers(query, wakes);
   /** Runs that other processes write to as well, with the number of turns before it is tried without a lock again. */
   const shared = createBoundedCache<{ left: number; size: number }>(10_000);

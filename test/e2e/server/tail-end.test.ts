@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../kit/sample-run.ts';
 import { startTeam } from './database-kit.ts';
+import { call } from './http-kit.ts';
 
 let database: TestDatabase;
 
@@ -112,7 +113,9 @@ test('S9: what holds streams back in this very database shows as lag in /readyz 
   await using team = await startTeam(database.cluster.url(name, 'team_owner'));
   const lag = async () => (await team.call('GET', '/readyz')).body.tailLagSeconds;
   const metric = async () =>
-    Number(/^stepfast_tail_lag_seconds (\S+)$/m.exec((await team.call('GET', '/metrics')).text)?.[1]);
+    Number(
+      /^stepfast_tail_lag_seconds (\S+)$/m.exec((await call(team.server.metricsUrl, 'GET', '')).text)?.[1],
+    );
   await team.completesRun();
   expect([await lag(), await metric()]).toEqual([0, 0]);
   {
