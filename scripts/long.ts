@@ -54,6 +54,7 @@ const suites: Record<string, Suite> = {
   'bench-window': script('bench window'),
   'bench-tree': script('bench tree', undefined, { tries: 3 }),
   'bench-server': script('bench server --small', 'bench server', { tries: 3 }),
+  'bench-claims': script('bench claims --rounds 3', 'bench claims', { tries: 3 }),
   dashboard: script('dashboard --small', 'dashboard', { tries: 3 }),
   fleet: script('fleet --agents 500 --minutes 5 --every 20', 'fleet'),
   faults: script('faults --workflows 300 --tasks 300', 'faults'),
