@@ -86,12 +86,13 @@ describe('pages', () => {
     expect(second.rows.map((info) => info.run)).toEqual(runs.slice(3));
     expect(second.next).toBeUndefined();
     expect(await store.list()).toHaveLength(5);
-    const head = await postgres.tail(project, start, 100);
-    expect(head.rows.map((row) => row.run)).toEqual(['r-0', 'r-1', 'r-2']);
-    expect(head.more).toBe(true);
-    const rest = await postgres.tail(project, head.cursor, 100);
-    expect(rest.rows.map((row) => row.run)).toEqual(['r-3', 'r-4']);
-    expect(rest.more).toBeUndefined();
+    const told: string[] = [];
+    let page = await postgres.tail(project, start, 100);
+    for (; page.more; page = await postgres.tail(project, page.cursor, 100)) {
+      expect(page.rows).toHaveLength(1);
+      told.push(...page.rows.map((row) => row.run));
+    }
+    expect(told).toEqual(runs);
   });
 
   test('a state that has grown too large is refused with what to do, and can still be ended', async () => {
