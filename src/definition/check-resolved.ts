@@ -7,7 +7,8 @@ import { reportIssues } from './schema-issues.ts';
 import { createSource, type MapNode, type Node, type Report, type Source } from './yaml-tree.ts';
 
 const deepest = 20;
-const mostNodes = 100_000;
+/** As many as a file. */
+const mostNodes = 20_000;
 /** What only a file may have: of no meaning after `extends`. */
 const authoredOnly = ['extends', 'remove', 'id'];
 
@@ -16,12 +17,21 @@ const authoredOnly = ['extends', 'remove', 'id'];
  * Throws nothing, whatever the value.
  */
 export function definitionProblem(definition: unknown): string | undefined {
+  const check = definitionCheck(definition);
+  for (let step = check.next(); ; step = check.next()) if (step.done) return step.value;
+}
+
+/** The same, in parts that take at most some tens of milliseconds. */
+export function* definitionCheck(definition: unknown): Generator<void, string | undefined> {
   const left = { nodes: mostNodes };
   const root = nodeOf(definition, createSource('workflow.json', ''), deepest, left);
+  if (left.nodes < 0) return `it has more than ${mostNodes} values`;
   if (root?.kind !== 'map') return 'it is no workflow';
   const written = authoredOnly.find((key) => root.entries.has(key));
   if (written !== undefined) return `Unknown key '${written}'`;
+  yield;
   const parsed = workflowSchema.safeParse(definition);
+  yield;
   if (parsed.success && isAdopted(definition)) return undefined;
   const { report, arranged } = createCollector();
   // One problem is all that is answered, so what the schema refuses is not looked at any further.

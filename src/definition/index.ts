@@ -1,5 +1,5 @@
 export type { CheckTool, ToolProblem } from './check-agents.ts';
-export { definitionProblem } from './check-resolved.ts';
+export { definitionCheck, definitionProblem } from './check-resolved.ts';
 export {
   type DefineOptions,
   defineWorkflow,

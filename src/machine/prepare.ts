@@ -87,6 +87,8 @@ function listProblem(tasks: TaskInput[]): string | undefined {
       return `tasks depend on each other in a circle: ${bad.tasks.join(', ')}`;
     case 'too_many':
       return `there are ${bad.count} tasks; the limit is ${bad.limit}`;
+    case 'too_many_dependencies':
+      return `its tasks have ${bad.count} dependencies; the limit is ${bad.limit}`;
     default:
       return 'its tasks cannot be used';
   }

@@ -85,6 +85,7 @@ export type TaskProblem =
   | { is: 'all_ended' }
   | { is: 'nothing_left' }
   | { is: 'too_many'; count: number; limit: number }
+  | { is: 'too_many_dependencies'; count: number; limit: number }
   | { is: 'bad_id'; task: string }
   | { is: 'no_title'; task: string }
   | { is: 'duplicate'; task: string }

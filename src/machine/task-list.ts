@@ -3,11 +3,16 @@ import type { TaskProblem } from './refusal.ts';
 import { dependantsOf } from './steps.ts';
 
 const maxTasks = 5000;
+/** Of all tasks of a list: every call on the run reads and writes them. */
+const maxDependencies = 20_000;
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /** What is wrong with a list; `all` has the tasks that stay as well. */
 export function badTasks(wanted: TaskInput[], all: Task[]): TaskProblem | undefined {
   if (all.length > maxTasks) return { is: 'too_many', count: all.length, limit: maxTasks };
+  const dependencies = all.reduce((sum, { depends_on: on = [] }) => sum + on.length, 0);
+  if (dependencies > maxDependencies)
+    return { is: 'too_many_dependencies', count: dependencies, limit: maxDependencies };
   const byId = new Map(all.map((task) => [task.id, task]));
   const seen = new Set<string>();
   for (const task of wanted) {

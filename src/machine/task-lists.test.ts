@@ -254,6 +254,20 @@ describe('setTasks', () => {
     expect(run.tasks('build', ...many.slice(1))).not.toHaveProperty('code');
   });
 
+  test('[S2] a list has at most 20,000 dependencies', () => {
+    const list = (each: number) =>
+      Array.from({ length: 300 }, (_, index) => ({
+        id: `t${index}`,
+        title: 'T',
+        depends_on: Array.from({ length: Math.min(index, each) }, (_, other) => `t${other}`),
+      }));
+    const run = new Run(build(1));
+    expect(run.send({ type: 'setTasks', loop: 'build', tasks: list(100) })).toMatchObject({
+      params: { problem: { is: 'too_many_dependencies', limit: 20_000 } },
+    });
+    expect(run.send({ type: 'setTasks', loop: 'build', tasks: list(60) })).not.toHaveProperty('code');
+  });
+
   test('a list given again replaces what has not been started and keeps the rest', () => {
     const run = new Run(build(1));
     run.tasks('build', 'a', 'b', 'c');

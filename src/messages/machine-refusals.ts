@@ -227,6 +227,8 @@ function taskProblem(
   if (problem.is === 'too_few')
     return `${problem.count} tasks are too few: the workflow asks for at least ${problem.limit}.`;
   if (problem.is === 'too_many') return `${problem.count} tasks are too many: the limit is ${problem.limit}.`;
+  if (problem.is === 'too_many_dependencies')
+    return `${problem.count} dependencies between tasks are too many: the limit is ${problem.limit}.`;
   if (problem.is === 'bad_id')
     return `'${problem.task}' cannot be a task id: use letters, digits, '-', '_' and '.'.`;
   if (problem.is === 'no_title') return `Task '${problem.task}' has no title.`;

@@ -27,6 +27,7 @@ export { openTerminal } from './notifications/open-terminal.ts';
 export * from './open-engine.ts';
 export * from './open-runtime.ts';
 export * from './pages/create-pages.ts';
+export { inTurns } from './pages/in-turns.ts';
 export * from './pages/local-pages.ts';
 export type * from './pages/page-source.ts';
 export type * from './pages/pages.ts';

@@ -65,7 +65,7 @@ export const defaultLimits: Limits = {
   perAgent: 8,
   perProject: { requests: 500, waits: 5000, streams: 2500 },
   atOncePerProject: 12,
-  heavyPerProject: 2,
+  heavyPerProject: 1,
   unreadBytes: { token: 16 * megabyte, project: 64 * megabyte },
   streams: 10_000,
   streamBytes: 256 * 1024,

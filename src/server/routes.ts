@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { definitionProblem } from '../definition/index.ts';
+import { definitionCheck } from '../definition/index.ts';
 import { type Executed, noRun, type RunAnswer, type ViewAnswer, type WatchAnswer } from '../engine/index.ts';
 import type { Definition } from '../machine/index.ts';
+import { inTurns } from '../runtime/index.ts';
 import {
   beginBodySchema,
   type CommandBody,
@@ -26,19 +27,23 @@ import { may } from './principal.ts';
 import { missingScope, problem } from './problem.ts';
 import { type Call, type Common, commonRoute, type Route, rawResponse, route } from './route.ts';
 
-/** A check of a workflow takes some 400 ms for each megabyte. */
-const maxDefinition = 256 * 1024;
+/** Longer than any file, with all that it extends. */
+const maxDefinition = 512 * 1024;
 
 const definition = z
   .looseObject({ name: z.string(), description: z.string(), steps: z.array(z.looseObject({})) })
-  .superRefine((value, context) => {
-    const large = JSON.stringify(value).length > maxDefinition;
-    const wrong = large ? `it has more than ${maxDefinition} characters` : definitionProblem(value);
-    if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
-  })
   .meta({ description: 'A resolved workflow; see the workflow schema.' })
-  // Validated above.
+  // Validated by `checkDefinition`.
   .transform((value) => value as unknown as Definition);
+
+async function checkDefinition(sent: Definition): Promise<void> {
+  const isLong = JSON.stringify(sent).length > maxDefinition;
+  const wrong = isLong
+    ? `it has more than ${maxDefinition} characters`
+    : await inTurns(definitionCheck(sent));
+  if (wrong !== undefined)
+    throw problem('not_understood', `definition: ${wrong}.`, { next: 'see /v1/openapi.json' });
+}
 
 const run = z.object({ run: runId });
 const seq = z.coerce.number().pipe(z.int().min(0).max(1_000_000_000));
@@ -130,6 +135,7 @@ export const routes: readonly Route[] = [
     body: beginBodySchema(definition),
     answer: executed,
     handle: async ({ body, principal, engine, now, url, request, audit }) => {
+      await checkDefinition(body.definition);
       const command = withProvenActor(body.command, principal, { now, url });
       const circumstances = { ...body.circumstances, principal: principal.id };
       const begun = await engine.begin(body.definition, command, circumstances, body.once);

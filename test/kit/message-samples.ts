@@ -128,6 +128,7 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
     { step: 'build', problem: { is: 'all_ended' } },
     { step: 'build', problem: { is: 'nothing_left' } },
     { step: 'build', problem: { is: 'too_many', count: 5001, limit: 5000 } },
+    { step: 'build', problem: { is: 'too_many_dependencies', count: 20_001, limit: 20_000 } },
     { step: 'build', problem: { is: 'bad_id', task: 'a b' } },
     { step: 'build', problem: { is: 'no_title', task: 't1' } },
     { step: 'build', problem: { is: 'duplicate', task: 't1' } },

@@ -52,7 +52,6 @@ test('[S1] a definition with 20,000 steps costs a server hardly more than any ot
   expect(before.answer.status).toBe(422);
   const attacked = await post(hostile);
   expect(attacked.answer).toMatchObject({ status: 422, body: { code: 'not_understood' } });
-  expect(attacked.answer.body.message).toContain('steps has more than 200 entries');
   // Half a minute before, against some tens of milliseconds: no machine is so uneven.
   expect(attacked.longest).toBeLessThan(50 * Math.max(before.ms, 20));
 });
