@@ -2,6 +2,9 @@ import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Arena, definitionOf, openArena } from './attack-kit.ts';
 
+/** `npm run attack` allows 100; beside other work the same takes more processor time. */
+const busyMs = 300;
+
 let arena: Arena;
 beforeAll(async () => {
   arena = await openArena();
@@ -69,7 +72,7 @@ test('[S2] a status, a gate and a briefing of a placeholder bomb are small', asy
   expect(besides.failed).toBe(0);
   const { longestMs, peakMb } = await arena.measured();
   expect(peakMb).toBeLessThan(1000);
-  expect(longestMs).toBeLessThan(100);
+  expect(longestMs).toBeLessThan(busyMs);
 });
 
 test('[S2] event streams that nobody reads cost little, and are disconnected', async () => {
@@ -86,7 +89,7 @@ test('[S2] event streams that nobody reads cost little, and are disconnected', a
   expect(besides.failed).toBe(0);
   const { peakMb, longestMs } = await arena.measured();
   expect(peakMb).toBeLessThan(1000);
-  expect(longestMs).toBeLessThan(100);
+  expect(longestMs).toBeLessThan(busyMs);
   for (const socket of sockets) socket.resume();
   await expect.poll(() => sockets.filter(isOpen).length, { timeout: 60_000 }).toBe(0);
 }, 300_000);
@@ -204,7 +207,6 @@ test('[S2] large workflows, task lists and pages keep nobody waiting', async () 
     }
   });
   expect(besides.failed).toBe(0);
-  // A hundred are allowed; beside other work the same takes more processor time.
-  const slow = Object.entries(spent).filter(([, ms]) => ms >= 300);
+  const slow = Object.entries(spent).filter(([, ms]) => ms >= busyMs);
   expect(slow, JSON.stringify(spent)).toEqual([]);
 }, 300_000);
