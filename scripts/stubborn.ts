@@ -6,7 +6,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Event } from '../src/machine/index.ts';
-import { type ClaudeProject, forgetsAll, type Reply, runtimeIn, summariser } from '../src/testing/index.ts';
+import {
+  type ClaudeProject,
+  forgetsAll,
+  mainTurn,
+  type Reply,
+  runtimeIn,
+  summariser,
+} from '../src/testing/index.ts';
 import { createClaudeProject } from '../test/kit/claude.ts';
 import { chosenSeed } from '../test/kit/seed.ts';
 import { Dice } from '../test/properties/dice.ts';
@@ -102,26 +109,24 @@ function drive({ project, model }: ClaudeProject, dice: Dice, told: Told): void 
   const mayDelete = dice.one(5);
   let queue: Reply[] = [];
   model.always(summariser(), forgetsAll());
-  model.always(
-    () => true,
-    async () => {
-      if (queue.length === 0) {
-        const habit = habitOf(dice, mayDelete);
-        if (['cancel', 'approve', 'schedule'].includes(habit)) told.forged += 1;
-        if (!['claim', 'chat', 'read'].includes(habit)) told.acted = true;
-        if (habit === 'delete') told.deleted = true;
-        queue = habits[habit]();
-      }
-      const said = queue.shift();
-      if (!said) throw new Error('a habit has no replies');
-      const text =
-        said.type === 'message' && said.content[0]?.type === 'text' ? String(said.content[0].text) : '';
-      if (text !== '') told.said.push(Date.now());
-      const lies = /done/i.test(text) && told.acted && !readFileSync(path, 'utf8').includes('42');
-      if (lies && !told.deleted && (await isOpen(project))) told.lies.push(Date.now());
-      return said;
-    },
-  );
+  // A question beside the conversation, such as for a title, is no turn: nothing checks its answer.
+  model.always(mainTurn(), async () => {
+    if (queue.length === 0) {
+      const habit = habitOf(dice, mayDelete);
+      if (['cancel', 'approve', 'schedule'].includes(habit)) told.forged += 1;
+      if (!['claim', 'chat', 'read'].includes(habit)) told.acted = true;
+      if (habit === 'delete') told.deleted = true;
+      queue = habits[habit]();
+    }
+    const said = queue.shift();
+    if (!said) throw new Error('a habit has no replies');
+    const text =
+      said.type === 'message' && said.content[0]?.type === 'text' ? String(said.content[0].text) : '';
+    if (text !== '') told.said.push(Date.now());
+    const lies = /done/i.test(text) && told.acted && !readFileSync(path, 'utf8').includes('42');
+    if (lies && !told.deleted && (await isOpen(project))) told.lies.push(Date.now());
+    return said;
+  });
 }
 
 /** The run has an open position with gates, and waits for nothing. */

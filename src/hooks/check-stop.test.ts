@@ -65,3 +65,19 @@ test('[L/expect] a command that failed as expected is no proof that the run is d
   const ended = { workflow: 'w', status: 'complete', checks: [], caught: 0 } as const;
   expect(json.systemMessage).toContain(runEndedText(ended));
 });
+
+test('[pain 1] the next end of a turn that was held is checked, also where the transcript does not show the last one yet', async () => {
+  await begin('false');
+  const again = () =>
+    kit.fire('Stop', { last_assistant_message: 'Done.', prompt_id: 'same', stop_hook_active: true });
+  for (const _ of [1, 2]) expect((await again()).held).toBeDefined();
+});
+
+test('two copies of a stop check once', async () => {
+  const run = await begin('false');
+  const fired = await Promise.all(
+    [1, 2].map(() => kit.fire('Stop', { last_assistant_message: 'Done.', prompt_id: 'same' })),
+  );
+  expect(fired.filter(({ held }) => held !== undefined)).toHaveLength(1);
+  expect((await cursors(run))?.do?.stops).toBe(1);
+});

@@ -69,6 +69,8 @@ async function answer(host: Host, input: HookInput, environment: HookEnvironment
   if (input.kind === 'prompt') record.subagentPrompts.drop();
   if (input.kind === 'prompt' || input.kind === 'stop') record.inTurn = input.kind === 'prompt';
   const output = await handleEvent(event).catch((error) => answerOutage(event, environment, error));
+  // The turn goes on, and its next end may come before the host has written of this one.
+  if (input.kind === 'stop' && output.block !== undefined) record.expectAnother('stop');
   // The person was answered without a turn of the model.
   if (output.stop !== undefined) record.inTurn = false;
   return { stderr: '', ...host.render(input, output) };

@@ -52,6 +52,8 @@ export interface SessionRecord {
   setDelivery(delivery: Delivery): void;
   /** Whether this is the first copy of the event; `id` distinguishes it from others of its kind, `unique` from all. */
   first(kind: HookKind, id: string, now: number, unique?: boolean): boolean;
+  /** The next event of this kind is no copy, however much it looks like the last one. */
+  expectAnother(kind: HookKind): void;
   readonly subagentPrompts: SubagentPrompts;
   /** Between a prompt and the end of its turn. */
   inTurn: boolean;
@@ -111,6 +113,9 @@ export function openSessionRecord(project: Project, key: SessionKey): SessionRec
     },
     setDelivery: (delivery) => writeWhole(deliveryFile, JSON.stringify(delivery)),
     first,
+    expectAnother(kind) {
+      for (const name of names(folder)) if (claim.exec(name)?.[1] === kind) unlinkQuietly(join(folder, name));
+    },
     subagentPrompts: openSubagentPrompts(folder),
     get inTurn() {
       return existsSync(join(folder, 'turn'));
