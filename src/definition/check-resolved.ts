@@ -51,8 +51,8 @@ const allowingOlder =
 function isAdopted(definition: unknown): boolean {
   // It has just passed the schema.
   const known = definition as Definition;
-  if (known.steps.length > 1) return false;
-  const { name = '', description = '', type } = known;
+  const { name = '', description = '', type, steps = [] } = known;
+  if (steps.length !== 1) return false;
   const same = adoptedDefinition(name, { source: description.replace(/^Adopted from /, '') }, type);
   return hashDefinition({ ...same, name }) === hashDefinition(known);
 }
