@@ -238,9 +238,10 @@ function printHosts(
         : `Plugin installed in ${setup.title}.\n`,
     );
   if (plans.length > 0 || missing.length === 0) return;
-  io.stdout.write(
-    `${listedTitles(missing, 'or')} was not found on this machine. After installing it, run: ${commandName()} init\n`,
-  );
+  const titles = listedTitles(missing, 'or');
+  const what = missing.length === 1 ? `${titles} was not found` : `No agent program was found (${titles})`;
+  const later = missing.length === 1 ? 'it' : 'one';
+  io.stdout.write(`${what} on this machine. After installing ${later}, run: ${commandName()} init\n`);
 }
 
 const listedTitles = (setups: readonly HostSetup[], word: string): string =>

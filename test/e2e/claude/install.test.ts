@@ -202,7 +202,7 @@ it('another project keeps its plugin when one gives it up, whose settings are as
 it('without Claude Code the project is prepared, and init says what to do later', async () => {
   const { code, stdout } = await stepfast(['init', '--yes'], { path: '/nonexistent' });
   expect(code).toBe(0);
-  expect(stdout).toContain('Claude Code was not found on this machine');
+  expect(stdout).toContain('No agent program was found (Claude Code, ');
 });
 
 it('a command of the host that fails is named with its last lines, and nothing is half done', async () => {
