@@ -22,7 +22,7 @@ steps:
   - { id: one, type: action, agent: looker, instructions: "${canary} stands in every briefing." }
 `;
 
-const sessionMs = 40_000;
+const sessionMs = 120_000;
 
 /** These need a subagent or an end of the session, or run beside it. */
 const untried = ['subagent_start', 'subagent_stop', 'before_tool-agent', 'session_end', 'stop_wake'];

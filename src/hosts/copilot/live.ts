@@ -31,9 +31,9 @@ steps:
   - { id: one, type: action, instructions: "${canary} stands in every briefing." }
 `;
 
-/** Together less than a minute. */
-const aloneMs = 15_000;
-const sessionMs = 14_000;
+/** Usually all of it takes less than a minute; a busy machine needs more. */
+const aloneMs = 60_000;
+const sessionMs = 60_000;
 /** The first takes the run up. */
 const prompts = ['continue', '/compact', 'Go on.'];
 
