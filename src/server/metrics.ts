@@ -54,9 +54,11 @@ export function createMetrics({ backend }: { backend?: Pick<Backend, 'pool'> } =
   const limited = new Counter({
     name: 'stepfast_limited_total',
     help: 'Requests refused because a token or a project had its share of requests, waits, streams or unread answers',
-    labelNames: ['by'],
+    labelNames: ['by'] as const,
     registers,
   });
+  // A series that begins at its first refusal hides that one from rates.
+  for (const by of ['requests', 'waits', 'streams', 'unread'] as const) limited.inc({ by }, 0);
   const stalled = new Counter({
     name: 'stepfast_stalled_readers_total',
     help: 'Connections closed because their clients did not read',
