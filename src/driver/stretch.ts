@@ -18,6 +18,8 @@ export interface Stretch {
   readonly lastEventAt: number;
   readonly inTool: boolean;
   send(prompt: string): Promise<TurnEnd>;
+  /** In a turn, where the hooks of the host do not tell it in time. */
+  spent?(): Promise<TurnEnd['spent']>;
   compact(): Promise<boolean>;
   interrupt(): Promise<void>;
   /** Ends the session and whatever it has left running. */
@@ -80,6 +82,7 @@ export async function openStretch(context: DriverContext, options: StretchOption
       open.clear();
       return driven.send(prompt);
     },
+    ...(driven.spent && { spent: driven.spent }),
     compact: () => driven.compact(),
     interrupt: () => driven.interrupt(),
     end,

@@ -47,6 +47,7 @@ export async function takeTurn(
     if (signal.aborted) return 'stopped';
     const idleMs = stretch.inTool ? timing.idleInToolMs : timing.idleMs;
     if (now - stretch.lastEventAt > idleMs) return 'idle';
+    await tellSoFar(context, stretch, at);
     const { state } = await load(context);
     if (usedUp(state)) return 'budget';
     doneAt = hasMore(state, stretch.session, at) ? undefined : (doneAt ?? now);
@@ -77,7 +78,7 @@ export async function tellSpending(
 ): Promise<void> {
   const view = await runtime.engine.view(run);
   if (!view) return;
-  const before = own(view.state.told, session) ?? { turns: 0, tokens: 0, activeMs: 0, cost: 0 };
+  const before = own(view.state.told, session) ?? nothingTold;
   const { startedAt = clock() } = own(view.state.sessions, session) ?? {};
   const turns = before.turns + (failure?.kind === 'model_service' ? 0 : 1);
   await runtime.call(
@@ -93,4 +94,17 @@ export async function tellSpending(
     { session },
     { run },
   );
+}
+
+const nothingTold = { turns: 0, tokens: 0, activeMs: 0, cost: 0 };
+
+/** What the session has spent in a turn that goes on, where no hook tells it in time. */
+async function tellSoFar(context: DriverContext, { session, spent }: Stretch, at: string): Promise<void> {
+  const { definition, state } = await load(context);
+  if (!spent || !hasBudget(definition)) return;
+  const before = own(state.told, session) ?? nothingTold;
+  const { tokens, cost } = await spent();
+  if (tokens <= before.tokens) return;
+  const { runtime, run } = context;
+  await runtime.call({ ...before, type: 'spend', source: session, at, tokens, cost }, { session }, { run });
 }

@@ -42,6 +42,7 @@ export async function beforeCompact(event: HookEvent): Promise<HookOutput> {
     run: view.run,
     source: 'compact',
     tries: 1,
+    since: context.now(),
     ...(at === undefined ? {} : { at }),
     ...(prepared ? { prepared } : {}),
   });

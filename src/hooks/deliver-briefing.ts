@@ -7,6 +7,7 @@ import { findDelivery } from './find-delivery.ts';
 import type { HookEvent } from './hook-event.ts';
 import { log } from './hook-log.ts';
 import { preparedFor } from './prepared-briefing.ts';
+import { endOf } from './session-files.ts';
 import { type Delivery, pendingReason, watchTools } from './session-record.ts';
 
 const maxTries = 3;
@@ -44,6 +45,7 @@ export async function deliver(
     id,
     text: whole,
     tries,
+    since: context.now(),
     ...(position === undefined ? {} : { at: position }),
   });
   watchTools(context.project, key);
@@ -62,7 +64,7 @@ export const forgetPending = ({ context, key }: Pick<HookEvent, 'context' | 'key
 export async function repair(event: HookEvent): Promise<HookOutput> {
   const { host, input, record, context } = event;
   const { delivery } = record;
-  if (!delivery || delivery.proven) return {};
+  if (!delivery || delivery.proven || !isWritten(event, delivery)) return {};
   const arrival = delivery.text === undefined ? 'missing' : findDelivery(host, input.transcript, delivery);
   if (arrival === 'whole') {
     await prove(event, 'transcript');
@@ -86,6 +88,15 @@ export async function repair(event: HookEvent): Promise<HookOutput> {
     return {};
   }
   return await deliver(event, view, { at: delivery.at, source: delivery.source, tries, why: arrival });
+}
+
+/** How long a host may take to write what happened. */
+export const lateMs = 10_000;
+
+/** Whether the transcript can show what became of the delivery. */
+function isWritten({ host, input, context }: HookEvent, { since = 0, text }: Delivery): boolean {
+  if (!host.writtenUntil || input.transcript === undefined || text === undefined) return true;
+  return host.writtenUntil(endOf(input.transcript) ?? '') > since || context.now() - since >= lateMs;
 }
 
 /** At the first prompt after a start, the host has not yet written what was injected before it. */

@@ -9,6 +9,7 @@ import { hashDefinition } from '../definition/index.ts';
 import { createEngine, newRun } from '../engine/index.ts';
 import { createPendingCalls, type HookInput, type HookKind, type HookOutput } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
+import { lateMs } from './deliver-briefing.ts';
 
 const editing = hostDialects.map(({ names }) => names.edit);
 const workflow = `name: w
@@ -73,6 +74,7 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
   async function compact(session = 'a'): Promise<HookOutput> {
     if (host.compaction === 'none') return await fire('session_start', { session, source: 'resume' });
     await fire('before_compact', { session });
+    kit.wait(lateMs);
     return host.compaction === 'exact'
       ? await fire('session_start', { session, source: 'compact' })
       : await fire('prompt', { session });
@@ -176,6 +178,9 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
     test('what the event before it makes due, the next tool brings', async () => {
       await called('a', { run, at });
       await fire('before_compact');
+      // A host may write late whether a compaction has begun.
+      if (host.compactionState) expect(await shell()).toEqual({});
+      kit.wait(lateMs);
       expect((await shell()).context).toContain(at);
       const { resets } = (await state()).sessions.a ?? {};
       // Only a host that never reports the end of a compaction counts it here.
@@ -195,6 +200,11 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
   test('[pain 6] where the arrival cannot be looked up, three looks are enough', async () => {
     await called('a', { run, at });
     await compact();
+    if (host.writtenUntil) {
+      for (let look = 0; look < 5; look += 1) expect(await shell()).toEqual({});
+      expect(logged().at(-1)).toBe('injected');
+    }
+    kit.wait(lateMs);
     for (let look = 0; look < 3; look += 1) expect(await shell()).toEqual({});
     expect(logged().at(-1)).toBe('gave_up');
     expect((await state()).briefings.a).toMatchObject({ proven: 'none' });

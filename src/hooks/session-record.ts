@@ -22,6 +22,8 @@ export interface Delivery {
   offered?: true;
   /** How its arrival was proven; `none`: it was not, and is not tried again. */
   proven?: 'transcript' | 'handle' | 'none';
+  /** When the compaction began, or the text was injected, by this machine's clock. */
+  since?: number;
   /** Compiled before a compaction, for the session start after it. */
   prepared?: PreparedBriefing;
   /** When the context was reset, while the run's server did not answer: the run does not know of that yet. */

@@ -16,7 +16,7 @@ import {
 } from '../runtime/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { sessionEnvironment } from '../workspace/index.ts';
-import { deliver, repair } from './deliver-briefing.ts';
+import { deliver, lateMs, repair } from './deliver-briefing.ts';
 import type { HookEvent } from './hook-event.ts';
 import { offerRun } from './offer-run.ts';
 import { sessionIn, stateAfterReset } from './prepared-briefing.ts';
@@ -215,9 +215,16 @@ function isStarting({ host, input }: HookEvent): boolean {
   return end !== undefined && host.isStarting(end);
 }
 
-function compactionState({ host, input }: HookEvent): ReturnType<NonNullable<Host['compactionState']>> {
-  const end = input.transcript === undefined ? undefined : endOf(input.transcript);
-  return end === undefined ? undefined : host.compactionState?.(end);
+function compactionState({
+  host,
+  input,
+  record,
+  context,
+}: HookEvent): ReturnType<NonNullable<Host['compactionState']>> {
+  if (!host.compactionState || input.transcript === undefined) return undefined;
+  const { since = 0 } = record.delivery ?? {};
+  const isFresh = context.now() - since < lateMs;
+  return host.compactionState(endOf(input.transcript) ?? '', since) ?? (isFresh ? 'running' : undefined);
 }
 
 /** What a session start means where the host does not tell: that of a session that was compacted or cleared. */

@@ -78,6 +78,8 @@ export interface DrivenSession {
   readonly pid: number;
   /** One turn; one at a time. Never rejects because the host ended: that is a failure of the kind `exit`. */
   send(prompt: string): Promise<TurnEnd>;
+  /** The same as at the end of a turn, while it goes on. Absent: the hooks of the host tell it in time. */
+  spent?(): Promise<TurnEnd['spent']>;
   /** True only if the host has reported the compaction. */
   compact(instructions?: string): Promise<boolean>;
   /** Ends the turn; the session accepts the next prompt. Does nothing if the host does not react. */

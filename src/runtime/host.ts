@@ -209,11 +209,13 @@ export interface Host {
   acted?(transcript: string, turn: string, lastMessage: string | undefined): boolean | undefined;
   /** Looks for injected text after the last reset in the end of a transcript. Absent: there is no transcript to read. */
   arrival?(transcript: string, injected: { id: string; text: string }): Arrival;
+  /** Until when the transcript is written, where the host writes it late: what was injected since cannot be in it. */
+  writtenUntil?(transcript: string): number;
   /**
-   * How the last compaction in the end of a transcript stands, where the host writes it there and `compaction` is `hint`.
-   * `running`: what is injected now may be lost with it. `failed`: the context was not replaced.
+   * How the last compaction since a time stands in the end of a transcript, where the host writes it there and
+   * `compaction` is `hint`. `running`: what is injected now may be lost with it. `failed`: the context was not replaced.
    */
-  compactionState?(transcript: string): 'running' | 'done' | 'failed' | undefined;
+  compactionState?(transcript: string, since: number): 'running' | 'done' | 'failed' | undefined;
   /** The last compaction in the end of a transcript. */
   lastCompaction?(transcript: string): Compaction | undefined;
   /** What the session and its subagents have spent since a time. Absent: budgets of turns and tokens do not count. */

@@ -197,11 +197,16 @@ describe('arrival', () => {
 });
 
 test('a compaction runs beside the turn, and may fail', () => {
-  const begun = record('session.compaction_start', { trigger: 'threshold' });
-  expect(copilot.compactionState?.(file(started))).toBeUndefined();
-  expect(copilot.compactionState?.(file(started, begun, prompt('x')))).toBe('running');
-  expect(copilot.compactionState?.(file(begun, compacted()))).toBe('done');
-  expect(copilot.compactionState?.(file(begun, compacted({ success: false })))).toBe('failed');
+  const timestamp = '2026-11-18T07:00:17.702Z';
+  const begun = record('session.compaction_start', { trigger: 'threshold' }, { timestamp });
+  const done = (more: object = {}) =>
+    record('session.compaction_complete', { success: true, ...more }, { timestamp });
+  expect(copilot.compactionState?.(file(started), 0)).toBeUndefined();
+  expect(copilot.compactionState?.(file(started, begun, prompt('x')), 0)).toBe('running');
+  expect(copilot.compactionState?.(file(begun, done()), 0)).toBe('done');
+  expect(copilot.compactionState?.(file(begun, done({ success: false })), 0)).toBe('failed');
+  // An earlier one says nothing about one that the host has not written yet.
+  expect(copilot.compactionState?.(file(begun, done()), Date.parse(timestamp) + 1)).toBeUndefined();
   expect(copilot.lastCompaction?.(file(begun, compacted()))).toEqual({ trigger: 'auto', summary: 'S' });
 });
 

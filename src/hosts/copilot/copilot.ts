@@ -1,6 +1,14 @@
 import type { Host } from '../../runtime/index.ts';
 import { capabilities } from './capabilities.ts';
-import { acted, arrival, compactionState, isStarting, lastCompaction, lastMessage } from './events-file.ts';
+import {
+  acted,
+  arrival,
+  compactionState,
+  isStarting,
+  lastCompaction,
+  lastMessage,
+  writtenUntil,
+} from './events-file.ts';
 import { hostName, parse } from './parse-payload.ts';
 import { contextCharacters, render } from './render.ts';
 import { spending } from './spending.ts';
@@ -24,6 +32,7 @@ export const copilot: Host = {
   compactionState,
   isStarting,
   lastCompaction,
+  writtenUntil,
   lastMessage,
   spending,
   driver: async () => (await import('./drive/index.ts')).copilotDriver,

@@ -61,9 +61,20 @@ export function isStarting(transcript: string): boolean {
   return started > records.findLastIndex((record) => isHook(record, 'hook.end', 'sessionStart'));
 }
 
+/** The file is written every half second or so. */
+export const writtenUntil = (transcript: string): number =>
+  Date.parse(textIn(recordsIn(transcript).at(-1) ?? {}, 'timestamp') ?? '') || 0;
+
 /** An automatic compaction runs beside the turn: until its end, text that is injected may be lost with it. */
-export function compactionState(transcript: string): 'running' | 'done' | 'failed' | undefined {
-  const last = recordsIn(transcript).findLast(({ type }) => String(type).startsWith('session.compaction_'));
+export function compactionState(
+  transcript: string,
+  since: number,
+): 'running' | 'done' | 'failed' | undefined {
+  const last = recordsIn(transcript).findLast(
+    (record) =>
+      String(record.type).startsWith('session.compaction_') &&
+      Date.parse(textIn(record, 'timestamp') ?? '') >= since,
+  );
   if (last === undefined) return undefined;
   if (last.type === 'session.compaction_start') return 'running';
   return applied(last) ? 'done' : 'failed';

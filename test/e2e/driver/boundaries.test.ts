@@ -170,12 +170,15 @@ describe('compact', () => {
       isCompacted(request) && briefingsIn(request).length > kept;
     model.on(lastUser(/INSTRUCTIONS-PLAN/), shell(`echo ${marker}`, { usage: nearlyFull }));
     let [tools, briefed] = [0, 0];
-    // A host that compacts beside the turn brings the briefing with a later tool.
+    // A host that compacts beside the turn brings the briefing with a later tool, and may write half a second late that
+    // it has arrived.
     model.always(mainTurn(), (request) => {
       if (contextOf(request).includes('Planned.')) return reply.text('Planned.');
       tools += 1;
       if (isBriefed(request)) briefed += 1;
-      return briefed > 1 || tools > 50 ? toolCall.advance('Planned.')(request) : shell(`echo ${tools}`);
+      return briefed > 5 || tools > 50
+        ? toolCall.advance('Planned.')(request)
+        : shell(`sleep 0.2; echo ${tools}`);
     });
     model.on(summariser(), summarised);
     await complete(stage);

@@ -85,12 +85,16 @@ export async function openSession(options: DrivenOptions): Promise<DrivenSession
     const failure = interrupted ? undefined : (reader.failure ?? died);
     return {
       lastMessage: failure === undefined ? reader.lastMessage : '',
-      spent: { tokens: (await spending(transcript, openedAt)).tokens },
+      spent: await spent(),
       denials: reader.denials,
       ...(interrupted ? { interrupted: true } : {}),
       ...(failure === undefined ? {} : { failure }),
     };
   };
+
+  const spent = async (): Promise<TurnEnd['spent']> => ({
+    tokens: (await spending(transcript, openedAt)).tokens,
+  });
 
   /** The triggers of those that the host has applied, since the session began. */
   const compactions = async (): Promise<('manual' | 'auto')[]> => {
@@ -106,6 +110,8 @@ export async function openSession(options: DrivenOptions): Promise<DrivenSession
       return pid;
     },
     send: async (prompt) => (await turn(prompt)).end,
+    // What a request has cost is written after the hooks of its tools have run.
+    spent,
     compact: async (instructions = '') => {
       const { end, compacted } = await turn(`/compact ${instructions}`.trim());
       return compacted && end.failure === undefined;
