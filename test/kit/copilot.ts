@@ -56,7 +56,7 @@ export interface CopilotLab extends Lab {
   logged(): string[];
 }
 
-const limitMs = 120_000;
+const limitMs = 600_000;
 
 interface CopilotStage extends Lab {
   config: string;

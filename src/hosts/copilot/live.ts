@@ -32,8 +32,8 @@ steps:
 `;
 
 /** Usually all of it takes less than a minute; a busy machine needs more. */
-const aloneMs = 60_000;
-const sessionMs = 60_000;
+const aloneMs = 120_000;
+const sessionMs = 180_000;
 /** The first takes the run up. */
 const prompts = ['continue', '/compact', 'Go on.'];
 
