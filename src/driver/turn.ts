@@ -100,8 +100,9 @@ const nothingTold = { turns: 0, tokens: 0, activeMs: 0, cost: 0 };
 
 /** What the session has spent in a turn that goes on, where no hook tells it in time. */
 async function tellSoFar(context: DriverContext, { session, spent }: Stretch, at: string): Promise<void> {
+  if (!spent) return;
   const { definition, state } = await load(context);
-  if (!spent || !hasBudget(definition)) return;
+  if (!hasBudget(definition)) return;
   const before = own(state.told, session) ?? nothingTold;
   const { tokens, cost } = await spent();
   if (tokens <= before.tokens) return;
