@@ -88,14 +88,14 @@ test('crossings are counted along a chain, over the whole call and in the walk',
 test('a started process goes on with the chain of the call that started it', () => {
   const joined = joinRecords([
     {
-      pid: 1,
+      id: '1',
       calls: [
         { file: 'mcp/a.ts', name: 'f', parent: -1 },
-        { file: 'mcp/a.ts', name: 'spawn', parent: 0, command: 'node main.ts', pid: 2 },
+        { file: 'mcp/a.ts', name: 'spawn', parent: 0, command: 'node main.ts', id: '2' },
         { file: 'machine/a.ts', name: 'g', parent: 0 },
       ],
     },
-    { pid: 2, calls: [{ file: 'cli/a.ts', name: 'h', parent: -1 }] },
+    { id: '2', calls: [{ file: 'cli/a.ts', name: 'h', parent: -1 }] },
   ]);
   expect(joined.map(({ file }) => file)).toEqual(['mcp/a.ts', 'mcp/a.ts', 'cli/a.ts', 'machine/a.ts']);
   expect(edgesOf(joined)).toEqual(['mcp -> cli', 'mcp -> machine']);

@@ -32,20 +32,20 @@ export const advanceWithGate: Scenario = {
     using project = createTestProject({ '.stepfast/workflows/gated.yaml': workflow });
     project.trust('gated');
     try {
-      const pid = await play(project.root, {
+      await play(project.root, {
         ...project.env,
         NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'recorder.ts'))}`,
         STEPFAST_CROSSINGS: folder,
       });
-      return await recordsFrom(pid, folder);
+      return await recordsFrom('first', folder);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   },
 };
 
-/** Starts a run, begins to record, and advances. Returns the id of the server's process. */
-async function play(cwd: string, env: Record<string, string>): Promise<number> {
+/** Starts a run, begins to record, and advances.  */
+async function play(cwd: string, env: Record<string, string>): Promise<void> {
   const server = spawn(process.execPath, [entry, 'mcp'], {
     cwd,
     env,
@@ -74,7 +74,6 @@ async function play(cwd: string, env: Record<string, string>): Promise<number> {
   if (step !== 'rest') throw new Error(`the run is at ${step} after the advance`);
   server.stdin?.end();
   await exit;
-  return server.pid as number;
 }
 
 interface ToolResult {
@@ -82,12 +81,12 @@ interface ToolResult {
 }
 
 /** Of the process and of those that it started with the recorder: its gate runner may end after it. */
-async function recordsFrom(pid: number, folder: string): Promise<ProcessRecord[]> {
-  const file = join(folder, `${pid}.json`);
+async function recordsFrom(id: string, folder: string): Promise<ProcessRecord[]> {
+  const file = join(folder, `${id}.json`);
   for (const end = Date.now() + patienceMs; !existsSync(file); await setTimeout(20))
-    if (Date.now() > end) throw new Error(`process ${pid} has written no record`);
+    if (Date.now() > end) throw new Error(`process ${id} has written no record`);
   const record: ProcessRecord = JSON.parse(readFileSync(file, 'utf8'));
   const runners = record.calls.filter(({ command }) => command?.includes(entry));
-  const others = await Promise.all(runners.map((runner) => recordsFrom(runner.pid as number, folder)));
+  const others = await Promise.all(runners.map((runner) => recordsFrom(runner.id as string, folder)));
   return [record, ...others.flat()];
 }

@@ -10,14 +10,14 @@ export interface Call {
 
 /** The calls of one process in the order of their entries, as its recorder writes them. */
 export interface ProcessRecord {
-  pid: number;
+  id: string;
   calls: {
     file: string;
     name: string;
     /** The index of its caller, or -1. */
     parent: number;
     command?: string | undefined;
-    pid?: number | undefined;
+    id?: string | undefined;
   }[];
 }
 
@@ -33,10 +33,10 @@ export interface Scenario {
 export function joinRecords([first, ...others]: readonly ProcessRecord[]): Call[] {
   const joined = (record: ProcessRecord, starter?: Call): Call[] => {
     const own: Call[] = [];
-    return record.calls.flatMap(({ parent, pid, ...rest }) => {
+    return record.calls.flatMap(({ parent, id, ...rest }) => {
       const call = { ...rest, parent: own[parent] ?? starter };
       own.push(call);
-      const started = others.find((other) => other.pid === pid);
+      const started = others.find((other) => other.id === id);
       return started ? [call, ...joined(started, call)] : [call];
     });
   };

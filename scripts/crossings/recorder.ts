@@ -17,7 +17,7 @@ interface Entered {
   name: string;
   parent: Entered | undefined;
   command?: string;
-  pid?: number | undefined;
+  id?: string;
 }
 
 const root = join(import.meta.dirname, '..', '..', 'src');
@@ -51,15 +51,18 @@ registerHooks({
   },
 });
 
+/** What a process starts is known by its environment, not by its pid: a shell may be between them. */
+const idVariable = 'STEPFAST_CROSSING';
+let started = 0;
+
 const { spawn } = childProcess;
 Object.assign(childProcess, {
-  spawn(...args: Parameters<typeof spawn>) {
-    const child = spawn(...args);
-    const [program, given] = args;
+  spawn(...[program, given, options]: Parameters<typeof spawn>) {
     const parent = current.getStore();
     const command = [program, ...given].join(' ');
-    if (parent) entered.push({ file: parent.file, name: 'spawn', parent, command, pid: child.pid });
-    return child;
+    const id = `${process.pid}-${++started}`;
+    if (parent) entered.push({ file: parent.file, name: 'spawn', parent, command, id });
+    return spawn(program, given, { ...options, env: { ...(options.env ?? process.env), [idVariable]: id } });
   },
 });
 syncBuiltinESMExports();
@@ -76,8 +79,9 @@ process.once('exit', () => {
     ...rest,
     parent: (parent && indexes.get(parent)) ?? -1,
   }));
-  const file = join(folder, `${process.pid}.json`);
+  const id = process.env[idVariable] ?? 'first';
+  const file = join(folder, `${id}.json`);
   // Written in one piece: another process waits for the file.
-  writeFileSync(`${file}.part`, JSON.stringify({ pid: process.pid, calls } satisfies ProcessRecord));
+  writeFileSync(`${file}.part`, JSON.stringify({ id, calls } satisfies ProcessRecord));
   renameSync(`${file}.part`, file);
 });

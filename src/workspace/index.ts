@@ -18,6 +18,7 @@ export * from './project.ts';
 export * from './required-reading.ts';
 export * from './saved-state.ts';
 export * from './session-environment.ts';
+export * from './start-apart.ts';
 export { replaceFile } from './todo-file.ts';
 export type * from './trust.ts';
 export * from './user-config.ts';

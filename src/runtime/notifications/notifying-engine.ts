@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Engine, Executed } from '../../engine/index.ts';
@@ -7,8 +6,8 @@ import {
   mayNotify,
   type Project,
   type RunnerCommand,
+  startApart,
   userConfigFile,
-  withoutDrivenMark,
 } from '../../workspace/index.ts';
 import { logNotification } from './log.ts';
 import { openTerminal } from './open-terminal.ts';
@@ -68,17 +67,14 @@ function start(notifications: readonly Notification[], options: NotifyingOptions
   const request: NotifierRequest = { config, state, worktrees, notifications: cut };
   const terminal = openTerminal();
   try {
-    const child = spawn(notifier.program, notifier.args, {
+    const child = startApart(notifier.program, notifier.args, {
       // A relative path in the user's command is never one of the repository.
       cwd: home,
-      env: { ...withoutDrivenMark(env), [requestVariable]: JSON.stringify(request) },
-      detached: true,
-      windowsHide: true,
+      env: { ...env, [requestVariable]: JSON.stringify(request) },
       // The detached process has no terminal of its own to ring.
       stdio: ['ignore', 'ignore', 'ignore', terminal ?? 'ignore'],
     });
     child.on('error', (error) => failed(state, error));
-    child.unref();
   } finally {
     if (terminal !== undefined) closeSync(terminal);
   }

@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Effect, State, Text } from '../../machine/index.ts';
 import type { Loaded } from '../../store/index.ts';
-import { withoutDrivenMark } from '../leftover-processes.ts';
 import { findProject, local, type Project } from '../project.ts';
 import { readTasks } from '../read-tasks.ts';
+import { startApart } from '../start-apart.ts';
 import { writeTodoFile } from '../todo-file.ts';
 import { isSameCheckout, splitCheckout } from '../worktree-id.ts';
 import { taskWorktree } from '../worktrees/places.ts';
@@ -172,16 +171,13 @@ export function createGateSupervisor(options: SupervisorOptions): GateSupervisor
   }
 
   function startProcess({ program, args }: RunnerCommand, more: readonly string[], worktree: string): void {
-    const child = spawn(program, [...args, ...more, '--repo-root', project.root, '--worktree', worktree], {
-      cwd: worktree,
-      // It outlives a driven session, whose leftovers are ended.
-      env: { ...withoutDrivenMark(env) },
-      detached: true,
-      stdio: 'ignore',
-    });
+    const child = startApart(
+      program,
+      [...args, ...more, '--repo-root', project.root, '--worktree', worktree],
+      { cwd: worktree, env: { ...env } },
+    );
     // A failed start shows as a runner that never reports.
     child.on('error', () => {});
-    child.unref();
   }
 
   function startSetUp(
