@@ -280,7 +280,13 @@ function answer(
   const known = session === undefined || !facts || Object.hasOwn(state.sessions, session);
   // A run that has ended takes no further session.
   if (known || ended(state)) return executedBy(respond(definition, state, command, values, prepare));
-  const binding = { now, session, type: 'session', event: { type: 'started', ...facts } } as const;
+  const principal = command.actor?.principal;
+  const binding = {
+    ...{ now, session },
+    ...(principal && { actor: { kind: 'agent', principal } as const }),
+    type: 'session',
+    event: { type: 'started', ...facts },
+  } as const;
   const bound = respond(definition, state, binding, values);
   const response = respond(definition, bound.state, command, values, prepare);
   if ('code' in response.reply && response.events.length === 0) return executedBy(response);

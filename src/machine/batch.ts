@@ -1,7 +1,8 @@
-import type { Caller, Definition, Event, EventType } from '../schema/index.ts';
+import type { Caller, Definition, Event, EventType, Owner } from '../schema/index.ts';
 import { Draft } from './draft.ts';
 import { apply, settled } from './evolve.ts';
 import { formatHandle } from './handle.ts';
+import { ownerOf } from './ownership.ts';
 import type { Cursor, State } from './state.ts';
 
 type Unstamped<T extends EventType> = T extends EventType
@@ -17,6 +18,8 @@ export class Batch {
   replayed = false;
   /** The session that did the work; with gates and reviews it is not the caller. */
   worker: string | undefined;
+  /** The principal that did the work, likewise. */
+  author: Owner | undefined;
   readonly #draft: Draft;
 
   constructor(definition: Definition, state: State | null, caller: Caller) {
@@ -24,6 +27,7 @@ export class Batch {
     this.#draft = new Draft(state);
     this.caller = caller;
     this.worker = caller.session;
+    this.author = ownerOf(caller);
   }
 
   get now(): number {

@@ -11,6 +11,7 @@ import { renewLeases } from './lease.ts';
 import { byAgent, foreignHandle, locate } from './locate.ts';
 import { claim, dropTask, setTasks } from './loops.ts';
 import { holdQueue, mergeFinished, mergeStarted, retryMerge } from './merge-queue.ts';
+import { foreignWork } from './ownership.ts';
 import { prepared } from './prepare.ts';
 import { answer, ask, loaded, note, read, session, todo } from './record-keeping.ts';
 import { type Decision, type Refusal, refuse } from './refusal.ts';
@@ -80,6 +81,8 @@ function dispatch(batch: Batch, state: State, command: Command): Refusal | undef
   const at = 'at' in command ? command.at : undefined;
   const foreign = at === undefined ? undefined : foreignHandle(state, at, command);
   if (foreign) return foreign;
+  const notMine = foreignWork(state, command);
+  if (notMine) return notMine;
   if (ended(state)) return afterEnd(batch, state, command);
   renewLeases(batch, command);
   switch (command.type) {

@@ -252,6 +252,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
           since: event.now,
           ...(event.tree === undefined ? {} : { tree: event.tree }),
           ...(event.session === undefined ? {} : { session: event.session }),
+          ...(event.author && { author: event.author }),
           ...(event.exhausted && { exhausted: event.exhausted }),
         },
       }));

@@ -126,19 +126,30 @@ export function enterNext(batch: Batch, options: { from?: string | undefined; pi
   else batch.emit('run.completed', {});
 }
 
+export interface Reviewed {
+  by: string;
+  /** The reviewer is the principal that did the work. */
+  ownWork?: true;
+}
+
 /** Records the output with its evidence and moves on. */
 export function complete(
   batch: Batch,
   cursor: Cursor,
   output: Text,
   evidence: Evidence,
-  reviewed?: string,
+  review?: Reviewed,
 ): void {
   const at = batch.at(cursor);
   const { step: id, task, iteration } = cursor;
   const step = stepOf(batch.definition, id);
   const session = batch.worker;
-  batch.emit('position.completed', { at, output, ...evidence, ...defined({ reviewed, session }) });
+  batch.emit('position.completed', {
+    at,
+    output,
+    ...evidence,
+    ...defined({ reviewed: review?.by, ownWork: review?.ownWork, session }),
+  });
   if (step.type === 'action') return leaveStep(batch);
   if (step.type === 'ralph') {
     if (endsRalph(batch, cursor, evidence.receipts)) return leaveStep(batch);

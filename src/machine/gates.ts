@@ -1,9 +1,11 @@
 import type {
   Baseline,
+  Caller,
   CommandOf,
   Definition,
   Gate,
   GateResult,
+  Owner,
   Receipt,
   RequestedGate,
   Step,
@@ -15,6 +17,7 @@ import { complete, endsRalph, failPosition, untilHolds } from './flow.ts';
 import { gateText } from './gate-text.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
+import { ownerOf, sharesWork } from './ownership.ts';
 import { maxExpanded, type Room } from './placeholders.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor, Preparing } from './state.ts';
@@ -81,12 +84,18 @@ export function requestGates(
   const at = batch.at(cursor);
   const { tree } = batch.caller;
   // The engine enters run steps on behalf of the session whose work led there.
-  const session = batch.worker;
-  const seconds = gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0);
-  const deadline = batch.now + seconds * 1000 + graceMs;
+  const { worker: session, author } = batch;
+  const deadline = batch.now + longest(gates);
   const id = `${at}!${cursor.checks + 1}`;
-  batch.emit('gates.requested', { at, id, output, gates, deadline, ...defined({ tree, session, ...why }) });
+  batch.emit('gates.requested', {
+    ...{ at, id, output, gates, deadline },
+    ...defined({ tree, session, author, ...why }),
+  });
 }
+
+/** How long the gates may take together, in milliseconds. */
+const longest = (gates: readonly RequestedGate[]): number =>
+  gates.reduce((sum, { gate }) => sum + (gate.timeout ?? gateSeconds), 0) * 1000 + graceMs;
 
 /** Discards gates if their runner died or the deadline passed. Returns whether the position is open again. */
 export function interrupt(
@@ -95,7 +104,8 @@ export function interrupt(
   command: { runnerAlive?: boolean | undefined },
 ): boolean {
   if (!cursor.checking) return false;
-  const dead = command.runnerAlive === false;
+  // Only where they run can be known that they do not run any more.
+  const dead = command.runnerAlive === false && sharesWork(cursor.checking.owner, ownerOf(batch.caller));
   if (!dead && batch.now <= cursor.checking.deadline) return false;
   const { id, runner } = cursor.checking;
   batch.emit('gates.interrupted', { id, why: dead ? 'runner' : 'deadline' });
@@ -135,26 +145,40 @@ function requestBaseline(batch: Batch, cursor: Cursor, { session }: Preparing): 
 export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): Refusal | undefined {
   const checking = checkingBy(batch, command.id)?.checking;
   const { id, runner, tree, deadline = checking?.deadline ?? 0 } = command;
-  if (!checking || !mayRun(checking, runner)) return staleGates(id);
+  const owner = ownerOf(command);
+  if (!checking || !mayRun(checking, runner, owner)) return staleGates(id);
   const known = Number.isFinite(deadline) ? deadline : checking.deadline;
-  batch.emit('gates.started', { id, deadline: known, ...defined({ runner, tree }) });
+  const clamped = Math.min(known, batch.now + longest(checking.gates));
+  batch.emit('gates.started', { id, deadline: clamped, ...defined({ runner, tree, owner }) });
   return undefined;
 }
 
 /** No runner has started the gates, or this one has. */
-const mayRun = ({ runner: has }: Checking, asks: Checking['runner']): boolean =>
-  has === undefined || (has.pid === asks?.pid && has.host === asks.host);
+const mayRun = (
+  { runner: has, owner }: Checking,
+  asks: Checking['runner'],
+  asking: Owner | undefined,
+): boolean =>
+  has === undefined || (has.pid === asks?.pid && has.host === asks.host && sharesWork(owner, asking));
 
 export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>): Refusal | undefined {
   const { id, unstable, tree } = command;
   const cursor = checkingBy(batch, id);
   const checking = cursor?.checking;
-  if (!cursor || !checking || !mayRun(checking, command.runner) || interrupt(batch, cursor, {}))
+  if (
+    !cursor ||
+    !checking ||
+    !mayRun(checking, command.runner, ownerOf(command)) ||
+    interrupt(batch, cursor, {})
+  )
     return staleGates(id);
   batch.worker = checking.session;
-  const receipts = checking.gates.map((requested, index) =>
-    receiptFor(requested, index, command.receipts, cursor.baseline),
-  );
+  batch.author = checking.author;
+  const reportedBy = labelFor(command);
+  const receipts = checking.gates.map((requested, index) => ({
+    ...receiptFor(requested, index, command.receipts, cursor.baseline),
+    ...defined({ reportedBy }),
+  }));
   if (cursor.preparing) {
     const pass = receipts.every((receipt) => receipt.pass);
     batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree }) });
@@ -180,14 +204,23 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
     if (pass && checking.onPass === 'advance') accept(batch, after, output, evidence, checking.session);
     else if (!pass && checking.attempt) failIfExhausted(batch, after);
   } else if (pass && checking.approval) {
-    const { by, feedback } = checking.approval;
-    batch.emit('review.decided', { at: batch.at(after), verdict: 'approve', by, ...defined({ feedback }) });
-    complete(batch, after, checking.output, evidence, by);
+    const { feedback, ...reviewed } = checking.approval;
+    batch.emit('review.decided', {
+      at: batch.at(after),
+      verdict: 'approve',
+      ...reviewed,
+      ...defined({ feedback }),
+    });
+    complete(batch, after, checking.output, evidence, reviewed);
   } else if (pass) accept(batch, after, output, evidence, checking.session);
   else if (isRun) failPosition(batch, after, redReason(receipts, counts));
   else failIfExhausted(batch, after);
   return undefined;
 }
+
+/** The engine's own word counts, and that of a runner; other tokens are where agents are. */
+const labelFor = ({ actor }: Caller): Receipt['reportedBy'] =>
+  actor?.principal && actor.principal.kind !== 'runner' ? 'agent' : undefined;
 
 function failIfExhausted(batch: Batch, cursor: Cursor): void {
   if (isExhausted(workAt(batch.definition, cursor), cursor))
@@ -249,11 +282,15 @@ export function accept(
   if (exhausted === 'fail') return failExhausted(batch, cursor, session);
   if (exhausted === 'wait') {
     const asked = { at, by: 'human', output, ...evidence, exhausted: true as const };
-    return batch.emit('review.requested', { ...asked, ...defined({ session }) });
+    return batch.emit('review.requested', { ...asked, ...defined({ session, author: batch.author }) });
   }
   if (!step.review || !last) return complete(batch, cursor, output, evidence);
   const { by } = step.review;
-  batch.emit('review.requested', { at, by, output, ...evidence, ...defined({ session }) });
+  batch.emit('review.requested', {
+    ...{ at, by, output },
+    ...evidence,
+    ...defined({ session, author: batch.author }),
+  });
 }
 
 /** Why a ralph step whose `until` does not hold goes no further. */

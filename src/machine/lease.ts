@@ -2,15 +2,17 @@ import type { Command, Lease } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
 import { reenterPosition } from './flow.ts';
 import { byAgent } from './locate.ts';
+import { ownerOf, sharesWork } from './ownership.ts';
 import type { Cursor } from './state.ts';
 import { commandIn, retryOf, workAt } from './steps.ts';
 
 const leaseMs = 30 * 60_000;
 
-export const createLease = ({ now }: Batch, holder: string, epoch: number): Lease => ({
+export const createLease = ({ now, caller }: Batch, holder: string, epoch: number): Lease => ({
   holder,
   epoch,
   expires: now + leaseMs,
+  ...defined({ owner: ownerOf(caller) }),
 });
 
 /** Whether another session may take the task over. A position that waits for a person never expires. */
@@ -35,7 +37,7 @@ export function renewLeases(batch: Batch, command: Command): void {
   for (const cursor of Object.values(batch.state.cursors)) {
     const holder = cursor.lease?.holder;
     const mine = command.session === undefined ? batch.at(cursor) === at : command.session === holder;
-    if (mine) renewLease(batch, cursor);
+    if (mine && sharesWork(cursor.lease?.owner, ownerOf(command))) renewLease(batch, cursor);
   }
 }
 

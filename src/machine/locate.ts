@@ -4,6 +4,7 @@ import { claimAction } from './actions.ts';
 import type { Batch } from './batch.ts';
 import { formatHandle, outputKey, parseHandle, suffixOf } from './handle.ts';
 import { own } from './own-property.ts';
+import { foreignTask, ownerOf, sharesWork } from './ownership.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { type Cursor, type State, sameText } from './state.ts';
 import { readyTasks, stepOf, taskListOf, tasksIn } from './steps.ts';
@@ -32,7 +33,10 @@ function locateHandle({ definition, state, caller }: Batch, at: string): Located
   const parsed = parseHandle(at);
   const path = parsed?.path ?? '';
   for (const cursor of Object.values(state.cursors)) {
-    if (cursor.path === path && cursor.visit === parsed?.visit) return { cursor };
+    if (cursor.path === path && cursor.visit === parsed?.visit) {
+      const refusal = foreignTask(cursor, caller);
+      return refusal ? { refusal } : { cursor };
+    }
     if (cursor.failedAt === at) return { replay: 'fail' };
   }
   if (own(state.outputs, outputKey(path))?.at === at) return { replay: 'advance' };
@@ -61,8 +65,10 @@ function locateOnly({ definition, state, caller }: Batch): Located {
 }
 
 /** Whether the caller may work on the position: it holds the lease, there is no lease, or the caller has no session id. */
-export const belongsToCaller = (cursor: Cursor, { session }: Caller): boolean =>
-  cursor.lease === undefined || session === undefined || cursor.lease.holder === session;
+export const belongsToCaller = ({ lease }: Cursor, caller: Caller): boolean =>
+  lease === undefined ||
+  ((caller.session === undefined || lease.holder === caller.session) &&
+    sharesWork(lease.owner, ownerOf(caller)));
 
 /** The positions where the caller can continue, never the handle of another session's task. */
 function whereNow(state: State, { session }: Caller): { action: Action; at?: string } {

@@ -93,7 +93,10 @@ function leaveWithoutTasks(batch: Batch, step: Step, awaiting: Cursor | undefine
   if (!awaiting) return badList(step, { is: 'nothing_left' });
   const { session } = batch.caller;
   const at = batch.at(awaiting);
-  batch.emit('review.requested', { at, by: 'human', output: '', receipts: [], ...defined({ session }) });
+  batch.emit('review.requested', {
+    ...{ at, by: 'human', output: '', receipts: [] },
+    ...defined({ session, author: batch.author }),
+  });
   return undefined;
 }
 

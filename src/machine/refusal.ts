@@ -57,6 +57,8 @@ export interface RefusalParams {
   person_only: { what: PersonDecision; at?: string; step?: string };
   engine_only: Record<never, never>;
   own_work: { at: string; by: string };
+  /** A session or a task of another principal. */
+  not_yours: { what: 'session' | 'task'; owner: string };
   already_waiting: { at: string };
   not_waiting: Record<never, never>;
   bad_verdict:
@@ -95,6 +97,8 @@ export type TaskProblem =
 
 export type PersonDecision =
   | 'review'
+  | 'independent_review'
+  | 'abandon'
   | 'budget'
   | 'blocked_loop'
   | 'remove_task'

@@ -1,12 +1,13 @@
-import type { Caller, CommandOf, Text } from '../schema/index.ts';
+import type { Caller, CommandOf, Owner, Text } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
 import { exhaust } from './budget.ts';
 import { allUsedUp, budgetPivotTarget, budgetUse, type UsedUp } from './budget-use.ts';
-import { complete, enterStep, reenterPosition } from './flow.ts';
+import { complete, enterStep, type Reviewed, reenterPosition } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
 import { outputKey, parseHandle } from './handle.ts';
-import { belongsToCaller, type Located, locate } from './locate.ts';
+import { belongsToCaller, cursorAt, type Located, locate } from './locate.ts';
 import { own } from './own-property.ts';
+import { ownerOf, samePrincipal } from './ownership.ts';
 import { type PersonDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
 import { receiptValidity } from './stale-receipt.ts';
 import type { Cursor, Waiting } from './state.ts';
@@ -33,7 +34,7 @@ export function review(batch: Batch, command: CommandOf<'review'>): Refusal | un
   }
   const at = batch.at(cursor);
   if (cursor.checking && !interrupt(batch, cursor, {})) return stillChecking(at);
-  return mayReview(command, waiting, at) ?? applyVerdict(batch, cursor, waiting, command);
+  return mayReview(batch, cursor, waiting, command) ?? applyVerdict(batch, cursor, waiting, command);
 }
 
 function applyVerdict(
@@ -70,7 +71,7 @@ function applyVerdict(
 /** The tasks of a loop could not be read, and a person goes on without them. */
 function leaveLoop(batch: Batch, cursor: Cursor, command: CommandOf<'review'>): undefined {
   emitDecision(batch, batch.at(cursor), command);
-  complete(batch, cursor, '', { receipts: [] }, nameOf(command));
+  complete(batch, cursor, '', { receipts: [] }, { by: nameOf(command) });
 }
 
 /** Whether the same approval was given before. Then nothing changes, in any state of the run. */
@@ -82,12 +83,37 @@ export function repeatsApproval(batch: Batch, { verdict, at }: CommandOf<'review
 }
 
 /** A person may review everything; an agent only reviews for agents, and never its own work. */
-function mayReview(command: CommandOf<'review'>, waiting: Waiting, at: string): Refusal | undefined {
+function mayReview(
+  batch: Batch,
+  cursor: Cursor,
+  waiting: Waiting,
+  command: CommandOf<'review'>,
+): Refusal | undefined {
   if (byPerson(command)) return undefined;
+  const at = batch.at(cursor);
   if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly('review', { at });
+  const { review } = stepOf(batch.definition, cursor.step);
+  if (review?.independent && !isAnother(command, waiting)) return personOnly('independent_review', { at });
+  if (command.verdict === 'abandon') return personOnly('abandon', { at });
   const same = command.session !== undefined && command.session === waiting.session;
   if (!same || command.actor?.name === waiting.by) return undefined;
   return refuse('own_work', { at, by: waiting.by }, { at });
+}
+
+/** Whether the reviewer proved to be another principal than the author. */
+function isAnother(command: CommandOf<'review'>, waiting: Waiting): boolean {
+  const [reviewer, author] = [ownerOf(command), authorOf(waiting)];
+  return reviewer !== undefined && author !== undefined && !samePrincipal(reviewer, author);
+}
+
+const authorOf = (waiting: Waiting | undefined): Owner | undefined =>
+  waiting?.kind === 'review' ? waiting.author : undefined;
+
+/** Who reviewed, and whether it was the principal that did the work. */
+function reviewedBy(command: CommandOf<'review'>, waiting: Waiting | undefined): Reviewed {
+  const [reviewer, author] = [ownerOf(command), authorOf(waiting)];
+  const same = reviewer !== undefined && author !== undefined && samePrincipal(reviewer, author);
+  return { by: nameOf(command), ...(same && !byPerson(command) && { ownWork: true }) };
 }
 
 function approve(
@@ -98,22 +124,26 @@ function approve(
 ): Refusal | undefined {
   const at = batch.at(cursor);
   const { output = '', receipts = [] } = cursor;
-  const by = nameOf(command);
+  const reviewed = reviewedBy(command, waiting);
   const tree = command.tree ?? waiting.tree;
   if (receiptValidity(waiting.tree, tree) === 'stale') {
     const gates = gatesAt(batch, cursor);
     const feedback = trimmed(command.feedback);
     if (gates.length > 0) {
-      requestGates(batch, cursor, gates, output, { approval: { by, ...defined({ feedback }) } });
+      batch.author = waiting.author;
+      requestGates(batch, cursor, gates, output, { approval: { ...reviewed, ...defined({ feedback }) } });
       return undefined;
     }
-    const { session } = waiting;
-    batch.emit('review.requested', { at, by: waiting.by, output, receipts, ...defined({ tree, session }) });
+    const { session, author } = waiting;
+    batch.emit('review.requested', {
+      ...{ at, by: waiting.by, output, receipts },
+      ...defined({ tree, session, author }),
+    });
     return refuse('tree_changed', { at, why: 'review' }, { at });
   }
   emitDecision(batch, at, command);
   batch.worker = waiting.session;
-  complete(batch, cursor, output, { receipts, ...defined({ tree }) }, by);
+  complete(batch, cursor, output, { receipts, ...defined({ tree }) }, reviewed);
   return undefined;
 }
 
@@ -244,10 +274,11 @@ function abandon(batch: Batch, at: string | undefined, command: CommandOf<'revie
 
 function emitDecision(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
   const feedback = trimmed(command.feedback);
+  const waiting = at === undefined ? undefined : cursorAt(batch.state, at)?.waiting;
   batch.emit('review.decided', {
     verdict: command.verdict,
-    by: nameOf(command),
-    ...defined({ at, feedback }),
+    ...reviewedBy(command, waiting),
+    ...defined({ at, feedback, principal: ownerOf(command) }),
   });
 }
 

@@ -3,6 +3,7 @@ import { type Batch, defined } from './batch.ts';
 import { enterStep, openLoop } from './flow.ts';
 import { inputProblem } from './input-problem.ts';
 import { own } from './own-property.ts';
+import { ownerOf } from './ownership.ts';
 import { type Refusal, type RefusalParams, refuse } from './refusal.ts';
 import { heldCount, subStepsOf } from './steps.ts';
 
@@ -47,7 +48,8 @@ function emitStarted(
   const boundaries = policy ?? batch.definition.boundaries ?? 'prefer';
   const workflow = batch.definition.name;
   batch.emit('run.started', { run, workflow, inputs, boundaries, ...defined({ hash, summary }) });
-  if (session !== undefined) batch.emit('session.started', { session, ...defined(facts ?? {}) });
+  if (session !== undefined)
+    batch.emit('session.started', { session, ...defined({ ...facts, owner: ownerOf(command) }) });
 }
 
 /** Trims the summary, and cuts it to 97 characters and an ellipsis if it is longer than 100. */

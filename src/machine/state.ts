@@ -8,6 +8,7 @@ import type {
   HoldReason,
   Lease,
   NoteKind,
+  Owner,
   Proof,
   Receipt,
   RequestedGate,
@@ -212,7 +213,11 @@ export interface Checking {
   /** The session in whose worktree the gates run. */
   session?: string;
   /** The gates run again for this approval. */
-  approval?: { by: string; feedback?: string };
+  approval?: { by: string; feedback?: string; ownWork?: true };
+  /** Who did the work. */
+  author?: Owner;
+  /** Who runs the gates. */
+  owner?: Owner;
   /** A check at the end of a turn: no attempt, and what follows if it passes. */
   onPass?: 'advance' | 'stay';
   /** Of such a check: red counts as an attempt. */
@@ -226,6 +231,8 @@ export type Waiting =
       since: number;
       tree?: string;
       session?: string;
+      /** Who did the work. */
+      author?: Owner;
       escalated?: string;
       /** No iteration is left, and `until` does not hold. */
       exhausted?: true;
@@ -255,6 +262,8 @@ export interface Output {
   receipts: Receipt[];
   tree?: string;
   reviewed?: string;
+  /** The reviewer is the principal that did the work. */
+  ownWork?: true;
 }
 
 export interface Spent {
@@ -298,6 +307,7 @@ export interface Note {
 }
 
 export interface Session extends SessionFacts {
+  owner?: Owner;
   startedAt: number;
   endedAt?: number;
   /** When its context was last cleared or begun anew. */

@@ -34,10 +34,20 @@ it('a conversation that the client names is told apart by whatever names it firs
   expect(new Set(names).size).toBe(names.length);
 });
 
-it('the same name with another token or in another project is another session', () => {
+it('S4: the same conversation of another principal or in another project is another session', () => {
   const headers = { 'stepfast-session': 'x' };
-  const others: McpCaller[] = [bot, { ...bot, id: 'other' }, { ...bot, project: { id: 2, name: 'shop' } }];
-  expect(new Set(others.map((caller) => named(headers, {}, caller))).size).toBe(3);
+  const issued = { issuer: 'https://login.example.com', subject: bot.name };
+  const others: McpCaller[] = [
+    bot,
+    { ...bot, name: 'other' },
+    { ...bot, issued },
+    { ...bot, project: { id: 2, name: 'shop' } },
+  ];
+  expect(new Set(others.map((caller) => named(headers, {}, caller))).size).toBe(others.length);
+});
+
+it('a rotated token keeps its session', () => {
+  expect(named({}, {}, { ...bot, id: 'rotated' })).toBe(named({}));
 });
 
 it('what cannot name a conversation names none', () => {

@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { slug } from '../machine/index.ts';
+import { type PrincipalKind, slug } from '../machine/index.ts';
 
 /** The authenticated client of a request. */
 export interface McpCaller {
   /** The id of the token or the subject of a JWT; never a secret. */
   id: string;
   project: { id: number; name: string };
-  kind: 'agent' | 'person';
+  kind: PrincipalKind;
   name: string;
+  issued?: { issuer: string; subject: string } | undefined;
+  parent?: string | undefined;
   scopes: readonly string[];
 }
 
@@ -26,13 +28,15 @@ const metaKeys = ['stepfast/session', 'openai/session'] as const;
 const mostLength = 256;
 
 /**
- * Tells the callers of one token apart: by the conversation that the client names, else by the session id from its
+ * Tells the callers of one principal apart: by the conversation that the client names, else by the session id from its
  * handshake; otherwise all of them are one session. Stateless: every server computes the same id.
  */
 export function sessionOf(caller: McpCaller, headers: Headers, meta: Record<string, unknown>): HttpSession {
   const named = [headers.get(ownHeader), ...metaKeys.map((key) => meta[key]), headers.get(protocolHeader)];
   const index = named.findIndex(isId);
-  const parts = [caller.project.id, caller.id, ...(index < 0 ? [] : [index, named[index]])];
+  // A rotated token keeps its sessions.
+  const who = caller.issued ? caller.id : caller.name;
+  const parts = [caller.project.id, who, ...(index < 0 ? [] : [index, named[index]])];
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
   const [, host] = issued.exec(headers.get(protocolHeader) ?? '') ?? [];
   return { name: `${slug(caller.name).slice(0, 32)}-${digest}`, ...(host === undefined ? {} : { host }) };

@@ -161,6 +161,10 @@ export const machineRefusals: Renderers<RefusalParams, RefusalCode> = {
     `${at} is reviewed by the agent '${by}', not by the session that did the work.`,
     voice.handOver(at, by),
   ],
+  not_yours: ({ what, owner }) =>
+    what === 'session'
+      ? [`This session belongs to '${owner}'.`, 'Use a session of your own.']
+      : [`'${owner}' holds this task.`, 'Claim another one.'],
   already_waiting: ({ at }) => [`${at} is already waiting.`],
   not_waiting: () => ['Nothing waits for a review here.'],
   bad_verdict: (verdict) => {
@@ -209,6 +213,8 @@ const past = { advanced: 'completed', failed: 'reported as failed' };
 
 const personsDecision: Record<RefusalParams['person_only']['what'], (subject: string) => string> = {
   review: (at) => `The review of ${at}`,
+  independent_review: (at) => `Unless another agent proves who it is, the review of ${at}`,
+  abandon: () => 'Abandoning a run',
   budget: (step) => `The budget of ${step}`,
   blocked_loop: (step) => `What happens to ${step}`,
   remove_task: () => 'Removing a task',

@@ -1,7 +1,7 @@
 import { gatesOf, grantsOf } from '../definition/index.ts';
 import type { Circumstances } from '../engine/index.ts';
 import type { Tree } from '../evidence/index.ts';
-import type { Caller, CommandType, Definition, SessionFacts } from '../machine/index.ts';
+import type { Caller, CommandType, Definition, ProvenPrincipal, SessionFacts } from '../machine/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import type { Refused } from './answer.ts';
 
@@ -27,16 +27,18 @@ export interface CallContext {
 export function createCallContext({
   workspace,
   clock,
+  principal,
 }: {
   workspace: Workspace;
   clock(): number;
+  principal?: ProvenPrincipal | undefined;
 }): CallContext {
   const { hasFiles, values, here } = workspace;
   return {
     clock,
     caller({ actor, session }, tree) {
       // A server without files only serves agents' tools, so the caller is an agent, even with a person's token.
-      const by = hasFiles ? actor : { kind: 'agent' as const };
+      const by = hasFiles ? actor : { kind: 'agent' as const, ...(principal && { principal }) };
       return { now: clock(), actor: by, session, tree };
     },
     around({ session, host, witness }) {

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/index.ts';
-import { type Definition, parseHandle } from '../machine/index.ts';
+import { type Definition, type ProvenPrincipal, parseHandle } from '../machine/index.ts';
 import type { Loaded, RunInfo } from '../store/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import { follow } from './adoption/adopt.ts';
@@ -35,6 +35,8 @@ export interface RuntimeParts {
   engine: Engine;
   workspace: Workspace;
   clock(): number;
+  /** Who calls, where a server proves it. */
+  principal?: ProvenPrincipal | undefined;
   /** The candidates for a call that names no run; all runs of the engine by default. */
   runs?(): Promise<readonly RunInfo[]>;
   /** Called before the answer of every accepted call of a session. */
@@ -43,9 +45,16 @@ export interface RuntimeParts {
   isHeld?(run: string, session: string | undefined): Promise<boolean>;
 }
 
-export function createRuntime({ engine, workspace, clock, onJoined, ...parts }: RuntimeParts): Runtime {
+export function createRuntime({
+  engine,
+  workspace,
+  clock,
+  principal,
+  onJoined,
+  ...parts
+}: RuntimeParts): Runtime {
   const runs = parts.runs ?? (() => engine.runs());
-  const context = createCallContext({ workspace, clock });
+  const context = createCallContext({ workspace, clock, principal });
   const gates = createGates({ engine, workspace, clock });
   const briefings = createBriefings({ engine, workspace, context });
   const shared = { engine, workspace, gates, context, briefings, chooseRun, loadRun, runs };

@@ -25,6 +25,7 @@ import {
   words,
   workflowStateOf,
 } from './parts.ts';
+import { principalSchema } from './principal.ts';
 
 export const runId = z.string().regex(/^[a-z0-9-]{1,128}$/);
 
@@ -77,7 +78,9 @@ export const savedStateSchema: z.ZodType<WorkflowState> = z.object({
   contextActionExecuted: z.boolean().default(false),
 });
 
-const actor = z.strictObject({ kind: z.enum(['agent', 'person', 'engine']), name: word.optional() });
+const sentActor = z.strictObject({ kind: z.enum(['agent', 'person', 'engine']), name: word.optional() });
+/** Only a server sets the principal. */
+const actor = sentActor.extend({ principal: principalSchema.optional() });
 
 /** The caller and the time of a command: the machine has no clock. */
 const caller = z.strictObject({
@@ -240,20 +243,20 @@ export type OpeningCommand = Each<CommandOf<'start' | 'adopt' | 'import'>, 'run'
 type Sent<C> = C extends { now: number } ? Omit<C, 'now'> & { now?: number } : never;
 
 const openings: readonly CommandType[] = ['start', 'adopt', 'import'];
-const timeless = { now: z.number().exactOptional() };
+const unproven = { now: z.number().exactOptional(), actor: sentActor.optional() };
 
 /** For an existing run. `adopt` is included: an adopted run follows its source with it. */
 export const sentCommandSchema = unionOf<Sent<Command>>(
   commandSchema.options
     .filter(({ shape }) => shape.type.value === 'adopt' || !openings.includes(shape.type.value))
-    .map((each) => ({ ...each.shape, ...timeless })),
+    .map((each) => ({ ...each.shape, ...unproven })),
 );
 
 export const sentOpeningSchema = unionOf<Sent<OpeningCommand>>(
   commandSchema.options
     .filter(({ shape }) => openings.includes(shape.type.value))
     .map(({ shape }) =>
-      Object.fromEntries(Object.entries({ ...shape, ...timeless }).filter(([name]) => name !== 'run')),
+      Object.fromEntries(Object.entries({ ...shape, ...unproven }).filter(([name]) => name !== 'run')),
     ),
 );
 

@@ -24,6 +24,7 @@ import {
   words,
   workflowStateOf,
 } from './parts.ts';
+import { ownerSchema } from './principal.ts';
 import { checkedRecord, problemIn } from './problem.ts';
 import { contextActions } from './step.ts';
 
@@ -56,6 +57,8 @@ const receipt = gateResult.extend({
   expect: z.enum(['fail']).exactOptional(),
   /** With `baseline`: what the gate said before the work began. */
   before: z.enum(['pass', 'fail']).exactOptional(),
+  /** A server got it from a token that an agent has, and cannot know that the gate ran. */
+  reportedBy: z.literal('agent').exactOptional(),
 });
 const receipts = z.array(receipt).max(20_000);
 /** What a gate said before the work began. */
@@ -96,7 +99,9 @@ const task = z.strictObject({
   /** The last epoch of its lease. */
   epoch: count.exactOptional(),
 });
-const lease = z.strictObject({ holder: word, epoch: count, expires: time });
+/** Of the principal, where a server proves it. */
+const owner = ownerSchema.exactOptional();
+const lease = z.strictObject({ holder: word, epoch: count, expires: time, owner });
 
 /** What is known of a session when it begins. */
 const facts = z.strictObject({
@@ -223,6 +228,7 @@ const createEventSchema = () =>
       receipts,
       tree,
       reviewed: word.exactOptional(),
+      ownWork: z.literal(true).exactOptional(),
       session,
     }),
     event('position.failed', { at: handle, reason: words, session }),
@@ -239,13 +245,17 @@ const createEventSchema = () =>
       deadline: time,
       tree,
       session,
-      approval: z.strictObject({ by: word, feedback: words.exactOptional() }).exactOptional(),
+      approval: z
+        .strictObject({ by: word, feedback: words.exactOptional(), ownWork: z.literal(true).exactOptional() })
+        .exactOptional(),
+      /** Who did the work. */
+      author: owner,
       /** Only of a check at the end of a turn. */
       onPass: z.enum(['advance', 'stay']).exactOptional(),
       /** Of such a check: red counts as an attempt. */
       attempt: z.literal(true).exactOptional(),
     }),
-    event('gates.started', { id: checkId, deadline: time, runner: runner.exactOptional(), tree }),
+    event('gates.started', { id: checkId, deadline: time, runner: runner.exactOptional(), tree, owner }),
     event('gates.finished', {
       id: checkId,
       pass: z.boolean(),
@@ -261,6 +271,7 @@ const createEventSchema = () =>
       receipts,
       tree,
       session,
+      author: owner,
       /** Of a ralph step: no iteration is left, and `until` does not hold. */
       exhausted: z.literal(true).exactOptional(),
     }),
@@ -269,6 +280,10 @@ const createEventSchema = () =>
       verdict: verdictSchema,
       by: word,
       feedback: words.exactOptional(),
+      /** Who proved to be the reviewer. */
+      principal: owner,
+      /** It is the principal that did the work. */
+      ownWork: z.literal(true).exactOptional(),
     }),
     event('budget.spent', {
       step: id,
@@ -309,7 +324,7 @@ const createEventSchema = () =>
     event('boundary.released', { at: handle, how: z.enum(['reset', 'skipped', 'proceeded']) }),
     event('briefing.delivered', { briefing: word, session: word, proven: proofs }),
     event('compaction.recorded', { session: word, ...compaction.shape }),
-    event('session.started', { session: word, ...facts.shape }),
+    event('session.started', { session: word, ...facts.shape, owner }),
     event('session.ended', { session: word }),
     event('session.reset', { session: word, saw, by: resetBy }),
     event('stop.held', { at: handle, session: word }),

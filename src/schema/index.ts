@@ -5,5 +5,6 @@ export * from './event.ts';
 export type * from './grant.ts';
 export * from './names.ts';
 export type * from './parts.ts';
+export * from './principal.ts';
 export type * from './step.ts';
 export * from './wire.ts';

@@ -106,6 +106,12 @@ const gateList = gates.describe('Checks that must pass before the position is le
 const review = z
   .strictObject({
     by: agentName.describe('human, or the agent that reviews.'),
+    independent: z
+      .boolean()
+      .describe(
+        'The agent must prove to be another than the one that did the work; otherwise a person reviews.',
+      )
+      .exactOptional(),
     on_pivot: id.describe('The step to return to on a pivot.').exactOptional(),
   })
   .describe('Someone looks at the result before the run goes on.');

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { facts, named, runId, sentCommandSchema, sentOpeningSchema } from './command.ts';
 import type { Definition } from './definition.ts';
 import { path, word } from './parts.ts';
+import { principalKinds } from './principal.ts';
 
 export const keySchema = z.string().min(1).max(512);
 
@@ -43,7 +44,7 @@ export const idsAnswerSchema = z.object({ ids: z.array(z.string()) });
 /** `GET /v1/whoami`. */
 export const whoamiAnswerSchema = z.object({
   project: z.string(),
-  kind: z.enum(['agent', 'person']),
+  kind: z.enum(principalKinds),
   name: z.string(),
   scopes: z.array(z.string()),
 });

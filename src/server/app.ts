@@ -294,7 +294,7 @@ export function createApp(options: AppOptions): App {
     const { token } = checked(signInSchema, sent, 'not_understood') as z.output<typeof signInSchema>;
     const principal = await auth.signIn(c.req.raw, token);
     if (principal.kind !== 'person')
-      throw problem('forbidden', `This token belongs to the agent '${principal.name}'.`, {
+      throw problem('forbidden', `This token belongs to the ${principal.kind} '${principal.name}'.`, {
         next: 'sign in with your own token',
       });
     c.get('info').principal = principal;

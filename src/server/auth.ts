@@ -111,11 +111,11 @@ export function createAuth(
     if (tokenId(token) !== undefined) {
       const record = await backend.findToken(hash);
       if (!record) return undefined;
-      const { id, project, kind, name, agents } = record;
-      // An agent's token never gets `decide`, whatever its stored scopes say.
+      const { id, project, kind, name, agents, parent } = record;
+      // Only a person's token gets `decide`, whatever its stored scopes say.
       const scopes = record.scopes.filter((scope) => scope !== 'decide' || kind === 'person');
       return {
-        principal: { id, project, kind, name, scopes, agents },
+        principal: { id, project, kind, name, scopes, agents, parent },
         expiresAt: record.expiresAt ?? Number.POSITIVE_INFINITY,
       };
     }

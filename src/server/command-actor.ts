@@ -1,7 +1,7 @@
 import type { Circumstances } from '../engine/index.ts';
 import type { Caller, Command } from '../machine/index.ts';
 import type { Scope } from '../schema/index.ts';
-import { may, type Principal } from './principal.ts';
+import { may, type Principal, provenBy } from './principal.ts';
 import { missingScope, problem } from './problem.ts';
 
 type Actor = NonNullable<Caller['actor']>;
@@ -54,12 +54,12 @@ export function withProvenActor<C extends { type: Type } & Partial<Caller>>(
   { now, url }: { now: number; url: string },
 ): C & { now: number; actor: Actor } {
   const { type, session } = command;
-  if (personCommands.has(type) && command.actor?.kind === 'person' && principal.kind === 'agent')
-    throw problem('forbidden', `This token belongs to the agent '${principal.name}'.`, {
+  if (personCommands.has(type) && command.actor?.kind === 'person' && principal.kind !== 'person')
+    throw problem('forbidden', `This token belongs to the ${principal.kind} '${principal.name}'.`, {
       next: `log in with your own token: stepfast login ${url}`,
     });
   if (decisions.has(type) && !may(principal, 'decide')) throw missingScope('decide');
-  const actor = actorOf(type, command.actor, principal);
+  const actor: Actor = { ...actorOf(type, command.actor, principal), principal: provenBy(principal) };
   // Without a session, the author could review its own work.
   if (type === 'review' && actor.kind === 'agent' && !session)
     throw problem('forbidden', 'An agent review needs a session.', {

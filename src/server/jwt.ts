@@ -6,7 +6,7 @@ import {
   type JWTPayload,
   jwtVerify,
 } from 'jose';
-import { scopes as allScopes, type Scope } from '../schema/index.ts';
+import { scopes as allScopes, principalKinds, type Scope } from '../schema/index.ts';
 import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
@@ -38,6 +38,7 @@ const algorithms = [
 ];
 const toleranceSeconds = 5;
 const maxLength = 8192;
+const maxSubject = 100;
 
 export const looksLikeJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
 
@@ -62,15 +63,16 @@ export function createJwtVerifier(
       if (typeof projectName !== 'string' || projectName === '') return undefined;
       const project = await backend.projectNamed(projectName);
       if (!project) return undefined;
-      const kind = payload[names.kind] === 'person' ? 'person' : 'agent';
+      const kind = principalKinds.find((each) => each === payload[names.kind]) ?? 'agent';
       const scopes = parseScopes(payload[names.scope]).filter(
         (scope) => scope !== 'decide' || kind === 'person',
       );
       const principal: Principal = {
-        id: `jwt:${sub.slice(0, 100)}`,
+        id: `jwt:${sub.slice(0, maxSubject)}`,
         project,
         kind,
         name: displayName(payload, sub),
+        issued: { issuer, subject: sub.slice(0, maxSubject) },
         scopes,
       };
       return { principal, expiresAt: payload.exp * 1000 };
@@ -107,6 +109,6 @@ function parseScopes(claim: unknown): Scope[] {
 /** Display names are not verified, so the subject is appended. */
 function displayName({ name, preferred_username }: JWTPayload, sub: string): string {
   const known = [name, preferred_username].find((each) => typeof each === 'string' && each !== '');
-  const subject = sub.slice(0, 100);
+  const subject = sub.slice(0, maxSubject);
   return known === undefined || known === sub ? subject : `${String(known).slice(0, 100)} (${subject})`;
 }

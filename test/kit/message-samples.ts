@@ -187,6 +187,8 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
   ],
   person_only: [
     { what: 'review', at },
+    { what: 'independent_review', at },
+    { what: 'abandon', at },
     { what: 'budget', step: 'build' },
     { what: 'blocked_loop', step: 'build' },
     { what: 'remove_task' },
@@ -197,6 +199,10 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
   ],
   engine_only: [{}],
   own_work: [{ at, by: 'critic' }],
+  not_yours: [
+    { what: 'session', owner: 'claude' },
+    { what: 'task', owner: 'claude' },
+  ],
   already_waiting: [{ at }],
   not_waiting: [{}],
   bad_verdict: [{ why: 'budget' }, { why: 'no_task_done', step: 'build' }, { why: 'gates_not_passed', at }],

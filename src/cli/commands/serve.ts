@@ -29,7 +29,7 @@ export const serve: readonly Command[] = [
       ['--jwks <url|file>', 'JSON Web Key Set of the issuer'],
       ['--audience <url>', 'Required audience of issued tokens (default: the public URL)'],
       ['--project-claim <name>', 'Claim with the project name (default: stepfast_project)'],
-      ['--kind-claim <name>', 'Claim with agent or person (default: stepfast_kind)'],
+      ['--kind-claim <name>', 'Claim with agent, runner, person or admin (default: stepfast_kind)'],
       ['--scope-claim <name>', 'Claim with the scopes (default: scope)'],
       ['--connections <number>', 'Size of the database connection pool (default: 16)'],
       ['--rate <number>', 'Requests per second and token (default: 1000)'],
@@ -106,7 +106,7 @@ export const serve: readonly Command[] = [
       'A token belongs to an agent or a person. It is printed once, alone on stdout; only its hash is stored. Scopes: read reads runs, write starts and advances them, gates reports gate results, decide makes decisions that need a person, admin deletes runs. By default an agent gets read, write and gates, and a person also gets decide. Only a person can have decide. `rotate` creates a token with the same name and rights, and ends the old one after a while. `list` shows when a token was last used, to the minute.',
     options: [
       ['--project <project>', 'Project of the token'],
-      ['--kind <kind>', 'agent or person (default: agent)'],
+      ['--kind <kind>', 'agent, runner, person or admin (default: agent)'],
       ['--scope <scopes>', 'Comma-separated scopes; repeatable'],
       ['--agents <number>', 'How many agents use the token at a time; scales its limits (default: 16)'],
       ['--expires <time>', 'Lifetime: 12h, 30d, 2w or never (default: 90d; rotate: as before)'],

@@ -1,6 +1,6 @@
 import { loadMcpHttp } from '../../mcp/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import type { Backend, McpHandler } from '../../server/index.ts';
+import { type Backend, type McpHandler, provenBy } from '../../server/index.ts';
 import { serverWorkspace } from './server-workspace.ts';
 
 /** Runs listed per session. */
@@ -22,11 +22,13 @@ export async function createMcpTools({ backend, version, clock, onError }: McpOp
   return createMcpHttp({
     version,
     onError,
-    runtimeFor({ project: { id } }, session) {
+    runtimeFor(caller, session) {
+      const { id } = caller.project;
       const sessions = backend.sessions(id);
       return createRuntime({
         engine: backend.engine(id),
         clock,
+        principal: provenBy(caller),
         workspace: serverWorkspace(sessions),
         runs: () => sessions.runsOf(session, maxRuns),
         async onJoined(joined, run) {

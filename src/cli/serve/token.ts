@@ -1,5 +1,5 @@
 import { ago, duration, printable } from '../../messages/index.ts';
-import { scopes as allScopes, type Scope } from '../../schema/index.ts';
+import { scopes as allScopes, type PrincipalKind, principalKinds, type Scope } from '../../schema/index.ts';
 import { readArgs } from '../args.ts';
 import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -24,8 +24,10 @@ const scopeHelp: Record<Scope, string> = {
   decide: 'make decisions that need a person',
   admin: 'delete runs',
 };
-const defaultScopes: Record<'agent' | 'person', readonly Scope[]> = {
+const defaultScopes: Record<PrincipalKind, readonly Scope[]> = {
   agent: ['read', 'write', 'gates'],
+  runner: ['read', 'write', 'gates'],
+  admin: ['read', 'admin'],
   person: ['read', 'write', 'gates', 'decide'],
 };
 const defaultExpiry = '90d';
@@ -74,7 +76,7 @@ async function act(args: readonly string[], io: Io): Promise<number> {
 }
 
 interface TokenRequest {
-  kind: 'agent' | 'person';
+  kind: PrincipalKind;
   scopes: Scope[];
   expiresAt?: number | undefined;
   agents?: number | undefined;
@@ -85,18 +87,21 @@ type Values = { [K in 'kind' | 'expires' | 'grace' | 'agents']?: string | undefi
 };
 
 function parseRequest(
-  { kind = 'agent', scope, expires = defaultExpiry, agents }: Values,
+  { kind: given = 'agent', scope, expires = defaultExpiry, agents }: Values,
   io: Io,
 ): TokenRequest {
-  if (kind !== 'agent' && kind !== 'person')
-    throw usageError(`--kind must be agent or person, not '${kind.slice(0, 40)}'.`);
+  const kind = principalKinds.find((each) => each === given);
+  if (!kind)
+    throw usageError(`--kind must be one of ${principalKinds.join(', ')}, not '${given.slice(0, 40)}'.`);
   const named = scope?.flatMap((each) => each.split(',')).map((each) => each.trim());
   const unknown = named?.find((each) => !allScopes.some((known) => known === each));
   if (unknown !== undefined)
     throw usageError(`Unknown scope '${unknown.slice(0, 40)}'. Scopes: ${allScopes.join(', ')}.`);
   const scopes = named ? allScopes.filter((each) => named.includes(each)) : [...defaultScopes[kind]];
-  if (kind === 'agent' && scopes.includes('decide'))
-    throw usageError("An agent's token cannot have the scope decide: remove it, or use --kind person.");
+  if (kind !== 'person' && scopes.includes('decide'))
+    throw usageError(
+      `The token of ${kind === 'runner' ? 'a' : 'an'} ${kind} cannot have the scope decide: remove it, or use --kind person.`,
+    );
   const expiresAt = endOf(expires, io);
   const request: TokenRequest = { kind, scopes, agents: agentsIn(agents) };
   return expiresAt === 'never' ? request : { ...request, expiresAt };

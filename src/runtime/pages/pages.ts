@@ -1,5 +1,5 @@
 /** What pages show of runs, as JSON. The dashboard sees these types and nothing else. Times are milliseconds. */
-import type { ContextAction, NoteKind, TaskEnd } from '../../machine/index.ts';
+import type { ContextAction, NoteKind, PrincipalKind, TaskEnd } from '../../machine/index.ts';
 import type { DecisionKind } from '../../messages/index.ts';
 import type { Need } from '../summary/find-needs.ts';
 import type { RunSummary, Tone } from '../summary/summarize-run.ts';
@@ -40,7 +40,7 @@ export interface Rows {
 
 export interface Overview {
   project: string;
-  me: { name: string; kind: 'agent' | 'person'; mayDecide: boolean };
+  me: { name: string; kind: PrincipalKind; mayDecide: boolean };
   counts: Record<Tone, number>;
   /** Runs that need a person, the longest wait first; at most 100. */
   needs: Row[];

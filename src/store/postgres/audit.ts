@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { PrincipalKind } from '../../schema/index.ts';
 import { asOwner } from './owner-connection.ts';
 
 /** What somebody did, without contents. */
@@ -12,7 +13,7 @@ export interface AuditAction {
 
 /** Over HTTP the token says who; an operator works on the database itself. */
 export interface AuditActor {
-  kind: 'operator' | 'person' | 'agent';
+  kind: 'operator' | PrincipalKind;
   name: string;
   token?: string;
   address?: string;

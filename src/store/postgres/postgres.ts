@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type PrincipalKind, principalKinds } from '../../schema/index.ts';
 import type { Store } from '../store.ts';
 import type { AuditAction, AuditActor } from './audit.ts';
 import { createBoundedCache } from './bounded-cache.ts';
@@ -24,9 +25,11 @@ import { createWatchers } from './watchers.ts';
 export interface TokenRecord {
   id: string;
   project: ProjectRecord;
-  kind: 'agent' | 'person';
+  kind: PrincipalKind;
   name: string;
   scopes: string[];
+  /** The name of the token that it was made with. */
+  parent?: string | undefined;
   /** Milliseconds since the epoch; the caller compares it with the clock. */
   expiresAt?: number | undefined;
   /** How many agents use it, if it says so. */
@@ -206,14 +209,15 @@ async function findToken(query: Query, hash: string): Promise<TokenRecord | unde
   if (!/^[0-9a-f]{64}$/.test(hash)) return undefined;
   const [row] = await query(statements.findToken, [hash]);
   if (!row) return undefined;
-  const [id, project, projectName, kind, name, scopes, expires, agents] = row;
+  const [id, project, projectName, kind, name, scopes, expires, agents, parent] = row;
   return {
     id: String(id),
     project: { id: Number(project), name: String(projectName) },
-    kind: kind === 'person' ? 'person' : 'agent',
+    kind: principalKinds.find((each) => each === kind) ?? 'agent',
     name: String(name),
     scopes: Array.isArray(scopes) ? scopes.map(String) : [],
     expiresAt: expires === null ? undefined : Number(expires),
     agents: agents === null ? undefined : Number(agents),
+    parent: parent === null ? undefined : String(parent),
   };
 }

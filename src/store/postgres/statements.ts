@@ -33,7 +33,7 @@ export const statements = {
   addUsage: call('add_usage_1', 3),
   remove: call('remove_1', 2, false),
   makeMonths: call('make_months_1', 1, false),
-  findToken: call('find_token_2', 1),
+  findToken: call('find_token_3', 1),
   useToken: call('use_token_1', 2, false),
   audit: call('audit_1', 9, false),
   projectNamed: call('project_named_1', 1, false),

@@ -1,11 +1,12 @@
 import type pg from 'pg';
+import type { PrincipalKind } from '../../schema/index.ts';
 import { hashToken, newToken } from '../../token-format.ts';
 import { recordAsOwner } from './audit.ts';
 import { asOwnerOf } from './owner-connection.ts';
 import { channel } from './wake-channel.ts';
 
 export interface NewToken {
-  kind: 'agent' | 'person';
+  kind: PrincipalKind;
   name: string;
   scopes: readonly string[];
   /** Milliseconds since the epoch. */
@@ -48,7 +49,7 @@ export interface Rotated extends NewToken {
 
 interface Row {
   id: string;
-  kind: 'agent' | 'person';
+  kind: PrincipalKind;
   name: string;
   scopes: string[];
   created_at: Date;

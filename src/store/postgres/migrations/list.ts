@@ -9,6 +9,7 @@ import { operations } from './0010-operations.ts';
 import { tokenAgents } from './0011-token-agents.ts';
 import { growth } from './0012-growth.ts';
 import { usage } from './0013-usage.ts';
+import { principals } from './0014-principals.ts';
 import { jobs } from './0100-jobs.ts';
 import type { Migration } from './migration.ts';
 
@@ -25,5 +26,6 @@ export const migrations: readonly Migration[] = [
   tokenAgents,
   growth,
   usage,
+  principals,
   jobs,
 ];
