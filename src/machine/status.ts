@@ -65,7 +65,7 @@ export interface Status {
   /** Why the visit before this one failed. */
   last_failure?: string;
   /** With several agents: what is held and what may be claimed. */
-  held?: { at?: string; task: string; holder?: string; waiting?: string }[];
+  held?: { at?: string; task: string; holder?: string; owner?: string; waiting?: string }[];
   ready?: string[];
   /** Tasks that a person removed. */
   dropped?: { task: string; title: string; reason: string }[];
@@ -79,7 +79,17 @@ export interface Status {
  * this ralph step although its `until` does not hold.
  */
 export type WaitingFor =
-  | { for: 'review'; by: string; leaves?: string; exhausted?: string; escalated?: string }
+  | {
+      for: 'review';
+      by: string;
+      leaves?: string;
+      exhausted?: string;
+      escalated?: string;
+      /** The subject whose work it is. */
+      author?: string;
+      /** The checks that passed were reported with an agent's token. */
+      reportedBy?: 'agent';
+    }
   | { for: 'question'; by: 'human'; question: string }
   | { for: 'blocked'; by: 'human'; reason: string }
   | { for: 'budget'; by: 'human'; unit: keyof Amount; of?: 'run'; step: string; escalated?: string };
@@ -307,6 +317,7 @@ function listTasks(state: State, step: Step, status: Status, session: string | u
       : {}),
     task: cursor.task ?? '',
     ...(cursor.lease ? { holder: cursor.lease.holder } : {}),
+    ...(cursor.lease?.owner ? { owner: cursor.lease.owner.subject } : {}),
     ...(cursor.waiting ? { waiting: cursor.waiting.kind } : {}),
   }));
   const free = parallelOf(step) - status.held.length;
@@ -325,7 +336,12 @@ function addWaiting(definition: Definition, state: State, cursor: Cursor | undef
     const { by, escalated } = waiting;
     const leaves = awaitsTasks(definition, cursor) ? cursor.step : undefined;
     const exhausted = waiting.exhausted ? cursor.step : undefined;
-    status.waiting = { for: 'review', by, ...defined({ leaves, exhausted, escalated }) };
+    const author = waiting.author?.subject;
+    const reportedBy = cursor?.receipts?.find((receipt) => receipt.reportedBy)?.reportedBy;
+    status.waiting = {
+      ...{ for: 'review', by },
+      ...defined({ leaves, exhausted, escalated, author, reportedBy }),
+    };
   } else if (waiting?.kind === 'question') {
     const question = state.questions.find(({ id }) => id === waiting.id)?.text ?? '';
     status.waiting = { for: 'question', by: 'human', question };

@@ -7,7 +7,9 @@ import {
   type Verdict,
 } from '../machine/index.ts';
 import { unitText } from './budget.ts';
-import { greenNowText, redBeforeText } from './gate-results.ts';
+import { greenNowText, ownWorkText, redBeforeText, reportedText } from './gate-results.ts';
+import { holderText } from './sender.ts';
+import { shortSession } from './short-session.ts';
 import { exhaustedText, lookedAtText, untilRedText } from './status.ts';
 import { capitalized, printable } from './text.ts';
 
@@ -97,7 +99,7 @@ export function describeEvent(event: Event, marks: EventMarks, definition?: Defi
       // Whether there is work is not known yet.
       if (event.preparing && event.preparing !== 'baseline') return undefined;
       const why = event.why === 'next' || event.why === 'claim' ? '' : `, ${event.why}`;
-      const holder = event.lease ? `, held by ${event.lease.holder}` : '';
+      const holder = event.lease ? `, held by ${holderText(event.lease)}` : '';
       return [
         ['cyan', `${here} ${titled(enteredPath(event))}`],
         ['dim', ` visit ${event.visit}${why}${holder}`],
@@ -138,6 +140,7 @@ export function describeEvent(event: Event, marks: EventMarks, definition?: Defi
         ...(receipt.pass || receipt.exit === undefined ? [] : [` exit ${receipt.exit}`]),
         ...(receipt.role === 'baseline' ? [['dim', ' before the work'] satisfies Piece] : []),
         ...changeOf(receipt),
+        ...(receipt.reportedBy ? [['yellow', ` ${reportedText}`] satisfies Piece] : []),
       ]);
     case 'gates.interrupted':
       return [['yellow', 'gates interrupted'], ` (${event.why})`];
@@ -148,7 +151,12 @@ export function describeEvent(event: Event, marks: EventMarks, definition?: Defi
         ...(event.exhausted ? note(exhaustedText(path.split('/', 1)[0] ?? '')) : []),
       ];
     case 'review.decided':
-      return [['magenta', event.verdict], ` ${path} by ${event.by}`, ...note(event.feedback)];
+      return [
+        ['magenta', event.verdict],
+        ` ${path} by ${event.by}`,
+        ...(event.ownWork ? [['yellow', `, ${ownWorkText}`] satisfies Piece] : []),
+        ...note(event.feedback),
+      ];
     case 'budget.exhausted':
       return [
         [
@@ -239,10 +247,6 @@ export const openingOf = (text: Text): string => {
       ?.trim() ?? '',
   );
 };
-
-/** A UUID by its first eight characters, as git shows a commit; `stepfast sessions` lists whole ids. */
-export const shortSession = (session: string): string =>
-  session.replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '$1');
 
 export type DecisionKind = Verdict | 'drop task' | 'raise budget' | 'proceed' | 'rewind' | 'cancel';
 

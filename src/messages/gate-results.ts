@@ -12,6 +12,15 @@ export const redBeforeText = (before: 'pass' | 'fail'): string =>
 export const greenNowText = (before: 'pass' | 'fail'): string =>
   before === 'fail' ? 'red → green' : 'green before';
 
+/** About a result that a server got from an agent's token. */
+export const reportedText = 'reported by the agent';
+
+/** About an approval: the reviewer is the principal that did the work. */
+export const ownWorkText = 'who did the work too';
+
+export const approvedText = (by: string, ownWork: boolean | undefined): string =>
+  `approved by ${by}${ownWork ? `, ${ownWorkText}` : ''}`;
+
 /** What the gates with `baseline` said before the work began. */
 export const baselineText = (gates: readonly { what: string; pass: boolean }[]): string =>
   gates.map(({ what, pass }) => `${what} was ${pass ? 'green' : 'red'}`).join(', ');

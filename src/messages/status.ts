@@ -1,12 +1,15 @@
 import { type Action, exhaustedReason, type Status, type WaitingFor } from '../machine/index.ts';
 import { usedUpText } from './budget.ts';
+import { reportedText } from './gate-results.ts';
 
 /** Follows `review`: what it is about, where that is not the work, and why it was escalated. */
 export const reviewDetails = (review: Extract<WaitingFor, { for: 'review' }>): string => {
-  const { leaves, exhausted, escalated } = review;
+  const { leaves, exhausted, escalated, author, reportedBy } = review;
   const what = leaves === undefined ? '' : ` of leaving '${leaves}' without tasks`;
   const unheld = exhausted === undefined ? '' : `: ${exhaustedText(exhausted)}`;
-  return `${what}${unheld}${escalated === undefined ? '' : `, escalated: ${escalated}`}`;
+  const work = author === undefined || leaves !== undefined ? '' : ` of ${author}'s work`;
+  const said = reportedBy ? `, with checks ${reportedText}` : '';
+  return `${what}${work}${unheld}${said}${escalated === undefined ? '' : `, escalated: ${escalated}`}`;
 };
 
 /** What a `when` looked at: `inputs.level is "minor"`. */

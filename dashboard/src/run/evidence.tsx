@@ -143,8 +143,9 @@ const roleText: Record<GatePage['role'], string | undefined> = {
   baseline: 'before the work',
 };
 
-function noteOf({ state }: CheckPage, { reused, before, role }: GatePage): string | undefined {
+function noteOf({ state }: CheckPage, { reused, before, role, reportedBy }: GatePage): string | undefined {
   if (state === 'interrupted') return 'interrupted';
+  if (reportedBy) return 'reported by the agent';
   if (reused) return 'reused';
   if (before === 'fail') return 'failed before the work';
   return roleText[role];

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../context/index.ts';
 import type { Definition } from '../../machine/index.ts';
-import { columnsOf, describeEvent, printable, shortSession, truncate } from '../../messages/index.ts';
+import { columnsOf, describeEvent, printable, senderText, truncate } from '../../messages/index.ts';
 import type { LocalRuntime } from '../../runtime/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -16,7 +16,7 @@ export const options = runOptions;
 
 type StoredEntry = Awaited<ReturnType<LocalRuntime['engine']['entries']>>[number];
 
-const maxNameWidth = 16;
+const maxNameWidth = 24;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { max: 1 });
@@ -38,7 +38,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   // Logs end up in tickets and chats, so secrets are redacted.
   const redacted = entries.map((entry) => withoutSecrets(entry));
   const view = damage ? undefined : await runtime.engine.view(found.run);
-  for (const line of lines(redacted, io, view?.definition)) io.stdout.write(`${line}\n`);
+  const onServer = runtime.serverOf(found.run) !== undefined;
+  for (const line of lines(redacted, io, { definition: view?.definition, onServer }))
+    io.stdout.write(`${line}\n`);
   if (damage) printRefusal(damage, io, {});
   return code;
 }
@@ -54,10 +56,14 @@ export async function lastRun(
   return newest ? { run: newest.run } : found;
 }
 
-function lines(entries: readonly StoredEntry[], io: Io, definition: Definition | undefined): string[] {
+function lines(
+  entries: readonly StoredEntry[],
+  io: Io,
+  { definition, onServer }: { definition: Definition | undefined; onServer: boolean },
+): string[] {
   const symbols = symbolsFor(io);
   const names = entries.map((entry) =>
-    truncate(printable(actorName(entry)), maxNameWidth, columnsOf, symbols.more),
+    truncate(printable(senderText(entry, { onServer })), maxNameWidth, columnsOf, symbols.more),
   );
   const width = Math.max(...names.map(columnsOf), 0);
   let day = '';
@@ -84,12 +90,6 @@ function lines(entries: readonly StoredEntry[], io: Io, definition: Definition |
     ];
   });
 }
-
-const actorName = ({ actor, session }: StoredEntry): string => {
-  const kind = actor?.kind ?? 'agent';
-  if (kind === 'engine') return 'stepfast';
-  return actor?.name ?? (session === undefined ? kind : `${kind} ${shortSession(session)}`);
-};
 
 function localTime(now: number): { date: string; time: string } {
   const at = new Date(now);

@@ -13,11 +13,13 @@ import {
 } from '../../machine/index.ts';
 import {
   ago,
+  approvedText,
   greenNowText,
   lasting,
   printable,
   redBeforeText,
   redVerb,
+  reportedText,
   unprovenText,
 } from '../../messages/index.ts';
 import type { Io } from '../io.ts';
@@ -36,7 +38,9 @@ export function evidenceOf(output: Output, { definition, tree, now }: EvidenceCo
   const passed = output.receipts.filter(({ pass, role }) => pass && role !== 'until');
   const age = ago(output.now, now);
   const approved: Span[] =
-    output.reviewed === undefined ? [] : [', ', ['magenta', `approved by ${printable(output.reviewed)}`]];
+    output.reviewed === undefined
+      ? []
+      : [', ', ['magenta', approvedText(printable(output.reviewed), output.ownWork)]];
   const unproven: Span[] = unprovenSpans(definition, output);
   if (passed.length === 0) {
     const look: Span[] = unproven.length > 0 ? unproven : [['yellow', 'unverified']];
@@ -52,7 +56,10 @@ export function evidenceOf(output: Output, { definition, tree, now }: EvidenceCo
         : ' on an older tree';
   const look = where === ' on an older tree' ? 'yellow' : 'green';
   const before: Span[] = unproven.length > 0 ? [...unproven, ', '] : [];
-  return [...before, [look, what], ['dim', ` ${age}`], [look, where], ...approved];
+  const reported: Span[] = passed.some(({ reportedBy }) => reportedBy)
+    ? [', ', ['yellow', reportedText]]
+    : [];
+  return [...before, [look, what], ['dim', ` ${age}`], [look, where], ...reported, ...approved];
 }
 
 function unprovenSpans(definition: Definition, output: Output): Span[] {
@@ -103,7 +110,8 @@ export function proofLines(
       ...proof.map(({ at, receipt }) => {
         const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
         const text = `${gateText(definition, receipt, at)}${changeText(receipt)}`;
-        return line(['green', `${symbols.done} ${text}`], ['dim', took]);
+        const reported: Span[] = receipt.reportedBy ? [['yellow', `  ${reportedText}`]] : [];
+        return line(['green', `${symbols.done} ${text}`], ['dim', took], ...reported);
       }),
       ...unproven,
     ];

@@ -74,7 +74,7 @@ export function positionLines(
       'held',
       [
         held.task,
-        held.holder && `by ${held.holder}`,
+        held.holder && `by ${held.holder}${held.owner === undefined ? '' : ` (${held.owner})`}`,
         held.waiting && `waits: ${held.waiting}`,
         options.worker && held.at,
       ]

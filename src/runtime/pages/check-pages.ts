@@ -78,7 +78,7 @@ function requested(
 
 function finished(gate: GatePage, receipt: Receipt | undefined): GatePage {
   if (!receipt) return { ...gate, state: 'skipped' };
-  const { pass, exit, ms, reused, before, tail } = receipt;
+  const { pass, exit, ms, reused, before, reportedBy, tail } = receipt;
   // Gates after a red one are not run.
   const wasRun = pass || ms !== undefined || exit !== undefined || reused === true;
   return {
@@ -88,6 +88,7 @@ function finished(gate: GatePage, receipt: Receipt | undefined): GatePage {
     ...(ms === undefined ? {} : { ms }),
     ...(reused === undefined ? {} : { reused }),
     ...(before === undefined ? {} : { before }),
+    ...(reportedBy === undefined ? {} : { reportedBy }),
     ...(tail === undefined ? {} : { tail }),
   };
 }

@@ -51,7 +51,7 @@ export function createPages(parts: PageParts): PageSource {
       const view = await load(run);
       if (!view) return undefined;
       return await withoutSecretsInTurns(
-        await journalPage(view, request, (after, most) => entries(run, after, most)),
+        await journalPage(view, request, (after, most) => entries(run, after, most), !hasFiles),
       );
     },
     async briefing(run) {

@@ -1,5 +1,5 @@
 import { type Definition, type Event, parseHandle } from '../../machine/index.ts';
-import { enteredPath, eventSentence } from '../../messages/index.ts';
+import { enteredPath, eventSentence, senderText } from '../../messages/index.ts';
 import type { Loaded, StoredEntry } from '../../store/index.ts';
 import type { JournalRequest } from './page-source.ts';
 import type { JournalEntry, JournalPage } from './pages.ts';
@@ -9,6 +9,7 @@ export async function journalPage(
   { definition, version }: Pick<Loaded, 'definition' | 'version'>,
   { after, before = Number.POSITIVE_INFINITY, limit }: JournalRequest,
   read: (after: number, most: number) => Promise<StoredEntry[]>,
+  onServer: boolean,
 ): Promise<JournalPage> {
   // Batches are numbered without gaps.
   const end = Math.min(version.seq, before - 1);
@@ -19,7 +20,9 @@ export async function journalPage(
   const last = shown.at(-1);
   const hasMore = last && (after === undefined ? last.seq > 1 : last.seq < version.seq);
   return {
-    entries: shown.map((entry) => journalEntry(definition, entry)).filter(({ events }) => events.length > 0),
+    entries: shown
+      .map((entry) => journalEntry(definition, entry, onServer))
+      .filter(({ events }) => events.length > 0),
     ...(hasMore ? { next: last.seq } : {}),
   };
 }
@@ -27,8 +30,10 @@ export async function journalPage(
 function journalEntry(
   definition: Definition,
   { seq, now, actor, session, events }: StoredEntry,
+  onServer: boolean,
 ): JournalEntry {
-  const by = actor?.name ?? actor?.kind;
+  const isProven = onServer || actor?.principal !== undefined;
+  const by = isProven ? senderText({ actor }, { onServer }) : (actor?.name ?? actor?.kind);
   return {
     seq,
     now,

@@ -188,6 +188,8 @@ export interface GatePage {
   ms?: number;
   reused?: boolean;
   before?: 'pass' | 'fail';
+  /** A server got it from an agent's token, and cannot know that the gate ran. */
+  reportedBy?: 'agent';
   /** The end of what it printed. */
   tail?: string;
 }

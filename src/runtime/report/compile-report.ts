@@ -200,6 +200,7 @@ function positionReport(definition: Definition, step: Step, output: Output): Pos
     now: timeText(output.now),
     output: opening(output.text).slice(0, maxOutput),
     reviewed: output.reviewed,
+    ownWork: output.ownWork,
     tree: output.tree,
     gates: output.receipts.map((receipt) => gateReport(definition, receipt, output.at)),
   };
@@ -211,6 +212,7 @@ const maxOutput = 2000;
 type MaybeCompared = Receipt & { before?: 'pass' | 'fail' };
 
 function gateReport(definition: Definition, receipt: MaybeCompared, at: string): GateReport {
-  const { what, role, pass, expect, exit, ms, reused, before } = receipt;
-  return { what, kind: gateKind(definition, receipt, at), role, pass, expect, exit, ms, reused, before };
+  const { what, role, pass, expect, exit, ms, reused, before, reportedBy } = receipt;
+  const kind = gateKind(definition, receipt, at);
+  return { what, kind, role, pass, expect, exit, ms, reused, before, reportedBy };
 }

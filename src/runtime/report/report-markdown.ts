@@ -1,5 +1,5 @@
 import { suffixOf } from '../../machine/index.ts';
-import { count, decided, lasting } from '../../messages/index.ts';
+import { approvedText, count, decided, lasting, reportedText } from '../../messages/index.ts';
 import { codeText, plainText } from './markdown-text.ts';
 import type { EvidenceState, GateReport, PositionReport, Report, StepReport, TaskReport } from './report.ts';
 
@@ -142,17 +142,17 @@ function taskCounts(tasks: readonly TaskReport[]): string {
   return [`${number('proven')} of ${count(tasks.length, 'task')} proven`, ...others].join(', ');
 }
 
-function positionEvidence({ evidence, gates, reviewed }: PositionReport): string {
+function positionEvidence({ evidence, gates, reviewed, ownWork }: PositionReport): string {
   const shown = gates.filter(({ pass, role }) =>
     evidence === 'unproven' ? !pass : pass && role !== 'until',
   );
-  const approved = reviewed === undefined ? '' : `, approved by ${plainText(reviewed, maxCell)}`;
+  const approved = reviewed === undefined ? '' : `, ${approvedText(plainText(reviewed, maxCell), ownWork)}`;
   const said = [...(evidence === 'proven' ? [] : [meanings[evidence]]), ...new Set(shown.map(gateLine))];
   return `${said.join('; ')}${approved}`;
 }
 
 /** What a gate found, and whether it had to be the work that made it so. */
-function gateLine({ what, kind, pass, expect, before }: GateReport): string {
+function gateLine({ what, kind, pass, expect, before, reportedBy }: GateReport): string {
   const verb = {
     run: pass ? (expect ? '' : 'passed') : 'failed',
     exists: pass ? 'exists' : 'does not exist',
@@ -161,7 +161,8 @@ function gateLine({ what, kind, pass, expect, before }: GateReport): string {
   }[kind];
   const change =
     before === undefined || !pass ? '' : before === 'fail' ? ' (red → green)' : ' (green before)';
-  return `${codeText(what, maxCell)}${verb === '' ? '' : ` ${verb}`}${change}`;
+  const reported = reportedBy ? `, ${reportedText}` : '';
+  return `${codeText(what, maxCell)}${verb === '' ? '' : ` ${verb}`}${change}${reported}`;
 }
 
 interface Section {

@@ -89,6 +89,8 @@ export interface PositionReport {
   output?: string | undefined;
   /** The person or agent that approved it. */
   reviewed?: string | undefined;
+  /** It is the principal that did the work. */
+  ownWork?: true | undefined;
   tree?: string | undefined;
   gates: GateReport[];
 }
@@ -101,6 +103,8 @@ export interface GateReport extends Pick<Receipt, 'what' | 'role' | 'pass'> {
   reused?: boolean | undefined;
   /** What the gate said before the work. */
   before?: 'pass' | 'fail' | undefined;
+  /** A server got it from an agent's token, and cannot know that the gate ran. */
+  reportedBy?: 'agent' | undefined;
 }
 
 export interface FalseDone {
