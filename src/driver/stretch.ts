@@ -3,6 +3,7 @@ import type { Cursor } from '../machine/index.ts';
 import { createBindings, type DrivenSession, type HostEvent, type TurnEnd } from '../runtime/index.ts';
 import { drivenVariable, endProcesses, markedProcesses, portable, withCheckout } from '../workspace/index.ts';
 import type { SessionReason } from './progress.ts';
+import { sessionLogin } from './session-login.ts';
 import { agentNamed, type DriverContext, load } from './worker-context.ts';
 
 /** One session of the host: all turns between two resets of the context. */
@@ -52,6 +53,7 @@ export async function openStretch(context: DriverContext, options: StretchOption
     cwd: worktree,
     env: {
       ...context.env,
+      ...(await sessionLogin(context, why)),
       [drivenVariable]: marker,
       ...(cursor.slot === undefined ? {} : { STEPFAST_SLOT: String(cursor.slot) }),
     },

@@ -26,6 +26,8 @@ export const paths = {
   watch: (run: string): string => `${paths.run(run)}/watch`,
   events: '/v1/events',
   whoami: '/v1/whoami',
+  tokens: '/v1/tokens',
+  workflows: '/v1/workflows',
   mcp: '/mcp',
 } as const;
 
@@ -44,6 +46,7 @@ export const errorStatus = {
   bad_request: 400,
   unauthorized: 401,
   forbidden: 403,
+  not_published: 403,
   no_route: 404,
   too_large: 413,
   not_json: 415,

@@ -49,9 +49,22 @@ export const whoamiAnswerSchema = z.object({
   scopes: z.array(z.string()),
 });
 
+/** `POST /v1/workflows`. */
+export const publishBodySchema = <D extends z.ZodType>(definition: D) => z.strictObject({ definition });
+export const publishAnswerSchema = z.object({ name: z.string(), hash: z.string(), digest: z.string() });
+
+/** `POST /v1/tokens`. */
+export const tokenBodySchema = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/),
+  seconds: z.int().min(60).max(86_400),
+});
+export const tokenAnswerSchema = z.object({ id: z.string(), name: z.string(), token: z.string() });
+
 export type SentCircumstances = z.infer<typeof circumstances>;
 export type Once = z.infer<typeof once>;
 export type BeginBody = z.infer<ReturnType<typeof beginBodySchema<z.ZodType<Definition>>>>;
 export type CommandBody = z.infer<typeof commandBodySchema>;
 export type IdsAnswer = z.infer<typeof idsAnswerSchema>;
+export type PublishAnswer = z.infer<typeof publishAnswerSchema>;
+export type TokenAnswer = z.infer<typeof tokenAnswerSchema>;
 export type WhoamiAnswer = z.infer<typeof whoamiAnswerSchema>;

@@ -12,24 +12,16 @@ interface Sender {
   request: string;
 }
 
-const maxPublished = 10_000;
-
 /** Each entry is also a line of the log. */
-export function createAuditor({ backend, log }: { backend: Pick<Backend, 'audit'>; log: Log }) {
-  /** Workflows that this server has recorded; the database knows the others. */
-  const published = new Set<string>();
-  return ({ principal, address, request }: Sender): Audit =>
-    async (action) => {
-      const { project, kind, name, id: token } = principal;
-      const once = action.action === 'workflow.published' ? `${project.id} ${action.subject}` : undefined;
-      if (once !== undefined && published.has(once)) return;
-      try {
-        await backend.audit(project.id, action, { kind, name, token, address, request });
-        if (published.size >= maxPublished) published.clear();
-        if (once !== undefined) published.add(once);
-        log.info({ audit: action.action, subject: action.subject, project: project.name, token, request });
-      } catch (err) {
-        log.error({ err, audit: action.action, subject: action.subject, token, request }, 'audit failed');
-      }
-    };
-}
+export const createAuditor =
+  ({ backend, log }: { backend: Pick<Backend, 'audit'>; log: Log }) =>
+  ({ principal, address, request }: Sender): Audit =>
+  async (action) => {
+    const { project, kind, name, id: token } = principal;
+    try {
+      await backend.audit(project.id, action, { kind, name, token, address, request });
+      log.info({ audit: action.action, subject: action.subject, project: project.name, token, request });
+    } catch (err) {
+      log.error({ err, audit: action.action, subject: action.subject, token, request }, 'audit failed');
+    }
+  };

@@ -12,7 +12,16 @@ export type TokenRecord = Omit<NonNullable<Awaited<ReturnType<Postgres['findToke
 export interface Backend
   extends Pick<
     Postgres,
-    'sessions' | 'tail' | 'onWake' | 'projectNamed' | 'useToken' | 'audit' | 'ready' | 'close'
+    | 'sessions'
+    | 'publications'
+    | 'tail'
+    | 'onWake'
+    | 'projectNamed'
+    | 'makeToken'
+    | 'useToken'
+    | 'audit'
+    | 'ready'
+    | 'close'
   > {
   engine(project: number): Engine;
   /** Newest first. */

@@ -11,9 +11,15 @@ import {
   idsAnswerSchema,
   maxPage,
   maxWatchMs,
+  type PublishAnswer,
   preferenceIn,
   preferHeader,
+  publishAnswerSchema,
+  publishBodySchema,
   runId,
+  type TokenAnswer,
+  tokenAnswerSchema,
+  tokenBodySchema,
   type WhoamiAnswer,
   whoamiAnswerSchema,
 } from '../schema/index.ts';
@@ -25,6 +31,7 @@ import { pageRoutes } from './page-routes.ts';
 import { presented } from './present.ts';
 import { may } from './principal.ts';
 import { missingScope, problem } from './problem.ts';
+import { publish, requirePublished } from './publication.ts';
 import { type Call, type Common, commonRoute, type Route, rawResponse, route } from './route.ts';
 
 /** Longer than any file, with all that it extends. */
@@ -134,18 +141,12 @@ export const routes: readonly Route[] = [
     summary: 'Start a run',
     body: beginBodySchema(definition),
     answer: executed,
-    handle: async ({ body, principal, engine, now, url, request, audit }) => {
+    handle: async ({ body, principal, engine, backend, now, url, request, audit }) => {
       await checkDefinition(body.definition);
+      await requirePublished(body.definition, principal, backend);
       const command = withProvenActor(body.command, principal, { now, url });
       const circumstances = { ...body.circumstances, principal: principal.id };
       const begun = await engine.begin(body.definition, command, circumstances, body.once);
-      const { name } = body.definition;
-      if (begun.view)
-        await audit?.({
-          action: 'workflow.published',
-          subject: begun.view.hash,
-          details: { name, run: begun.run },
-        });
       if (isDecision(command.type)) await auditDecision(command, begun, audit);
       return asPreferred(begun, request);
     },
@@ -277,6 +278,41 @@ export const routes: readonly Route[] = [
       if (last !== undefined && !cursor.safeParse(last).success)
         throw problem('bad_request', 'Invalid Last-Event-ID.', { next: 'omit it' });
       return rawResponse(streams.open(principal, { signal, after: last, run: query.run }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/workflows',
+    scope: 'decide',
+    summary: 'Publish a workflow in this project',
+    body: publishBodySchema(definition),
+    answer: publishAnswerSchema,
+    async handle({ body, principal, backend, audit }): Promise<PublishAnswer> {
+      await checkDefinition(body.definition);
+      const published = await publish(body.definition, principal, backend);
+      const { name, hash, digest } = published;
+      await audit?.({ action: 'workflow.published', subject: hash, details: { name, digest } });
+      return published;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tokens',
+    scope: 'gates',
+    summary: 'Make a token for a session that a runner starts',
+    body: tokenBodySchema,
+    answer: tokenAnswerSchema,
+    async handle({ body, principal, backend, audit }): Promise<TokenAnswer> {
+      const { kind, project, name: by, id: parent } = principal;
+      if (kind !== 'runner' || principal.issued)
+        throw problem('forbidden', 'Only the token of a runner makes others.', {
+          next: `ask for one: stepfast token create NAME --project ${project.name} --kind runner`,
+        });
+      const made = await backend.makeToken(project.id, parent, body);
+      if (!made) throw problem('forbidden', 'This token has ended, or made too many others.');
+      const name = `${by}/${body.name}`;
+      await audit?.({ action: 'token.made', subject: made.id, details: { name, parent } });
+      return { ...made, name };
     },
   }),
   route({

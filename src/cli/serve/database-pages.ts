@@ -9,7 +9,7 @@ import {
 import type { Postgres } from '../../store/postgres/index.ts';
 import { serverWorkspace } from './server-workspace.ts';
 
-type Database = Pick<Postgres, 'store' | 'sessions' | 'rows' | 'tail' | 'onWake'>;
+type Database = Pick<Postgres, 'store' | 'publications' | 'rows' | 'tail' | 'onWake'>;
 
 /** Batches that are read at once to bring lists up to date. */
 const maxChanges = 500;
@@ -17,7 +17,7 @@ const maxChanges = 500;
 /** The pages of a project in PostgreSQL. */
 export function createDatabasePages(postgres: Database, engine: Engine, project: number): PageSource {
   const { load, entries } = postgres.store(project);
-  const workspace = serverWorkspace(postgres.sessions(project));
+  const workspace = serverWorkspace(postgres.publications(project));
   const { briefings } = createRuntime({ engine, workspace, clock: Date.now });
   const rows = createRowProjection({
     ...postgres.rows(project),

@@ -29,7 +29,7 @@ export async function createMcpTools({ backend, version, clock, onError }: McpOp
         engine: backend.engine(id),
         clock,
         principal: provenBy(caller),
-        workspace: serverWorkspace(sessions),
+        workspace: serverWorkspace(backend.publications(id)),
         runs: () => sessions.runsOf(session, maxRuns),
         async onJoined(joined, run) {
           const name = `${id} ${run} ${joined}`;

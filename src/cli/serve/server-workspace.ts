@@ -2,20 +2,20 @@ import { listWorkflows, workflowSearchPath } from '../../definition/index.ts';
 import type { Definition } from '../../machine/index.ts';
 import { none, type Workspace } from '../../workspace/index.ts';
 
-interface PinnedDefinitions {
-  definitions(most: number, name?: string): Promise<readonly Definition[]>;
+interface PublishedDefinitions {
+  newest(most: number, name?: string): Promise<readonly Definition[]>;
 }
 
-/** A workspace without files, with the workflows that runs of a project have pinned. */
-export const serverWorkspace = (sessions: PinnedDefinitions): Workspace =>
+/** A workspace without files, with the workflows that persons have published in a project. */
+export const serverWorkspace = (publications: PublishedDefinitions): Workspace =>
   none({
-    named: async (name) => (isBundled(name) ? undefined : (await sessions.definitions(1, name))[0]),
-    all: async (most) => (await sessions.definitions(most)).filter(({ name }) => !isBundled(name)),
+    named: async (name) => (isBundled(name) ? undefined : (await publications.newest(1, name))[0]),
+    all: async (most) => (await publications.newest(most)).filter(({ name }) => !isBundled(name)),
   });
 
 let names: ReadonlySet<string> | undefined;
 
-/** Bundled names resolve to the bundled workflow, never to a definition that a client pinned under that name. */
+/** Bundled names resolve to the bundled workflow, never to another under that name. */
 function isBundled(name: string): boolean {
   names ??= bundledNames();
   return names.has(name);

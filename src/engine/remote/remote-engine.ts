@@ -10,8 +10,10 @@ import {
   type Once,
   type OpeningCommand,
   ownKeyPrefix,
+  type PublishAnswer,
   paths,
   preferenceOf,
+  type TokenAnswer,
   type WhoamiAnswer,
 } from '../../schema/index.ts';
 import { isRunId, type Loaded, type RunInfo, type StoredEntry } from '../../store/index.ts';
@@ -27,6 +29,10 @@ export interface RemoteEngine extends Engine {
   /** The server's clock. */
   now(): number;
   whoami(): Promise<WhoamiAnswer>;
+  /** Lets a workflow start in the project. */
+  publish(definition: Definition): Promise<PublishAnswer>;
+  /** A token for one session of this runner. */
+  makeToken(name: string, seconds: number): Promise<TokenAnswer>;
   /** All runs of the project without their states, newest first. */
   list(): Promise<ListedRun[]>;
 }
@@ -43,7 +49,23 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   const { ask, now, url } = createAsking(options);
   const known = new Map<string, { etag: string; view: Loaded }>();
   const looks = new Map<string, Promise<Loaded | undefined>>();
-  return { url, now, whoami, begin, execute, view, ids, list, runs, entries, text, watch, remove };
+  return {
+    url,
+    now,
+    whoami,
+    publish,
+    makeToken,
+    begin,
+    execute,
+    view,
+    ids,
+    list,
+    runs,
+    entries,
+    text,
+    watch,
+    remove,
+  };
 
   async function begin(
     definition: Definition,
@@ -214,6 +236,15 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
 
   async function whoami(): Promise<WhoamiAnswer> {
     return bodyOf<WhoamiAnswer>(await ask({ path: paths.whoami }));
+  }
+
+  async function publish(definition: Definition): Promise<PublishAnswer> {
+    return bodyOf<PublishAnswer>(await ask({ method: 'POST', path: paths.workflows, body: { definition } }));
+  }
+
+  async function makeToken(name: string, seconds: number): Promise<TokenAnswer> {
+    const body = { name, seconds };
+    return bodyOf<TokenAnswer>(await ask({ method: 'POST', path: paths.tokens, body }));
   }
 }
 

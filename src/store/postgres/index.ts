@@ -6,6 +6,7 @@ export { refuseTransactionPooler } from './pooler.ts';
 export { createPostgres, type Postgres, type TokenRecord } from './postgres.ts';
 export type { ProjectRows, StoredRow } from './project-rows.ts';
 export { createProjects, type ProjectRecord, type Projects } from './projects.ts';
+export type { Publication, Publications } from './publications.ts';
 export type { TailPage, TailRow } from './read-tail.ts';
 export type { PageRequest } from './run-pages.ts';
 export { createTokens, type NewToken, type Rotated, type TokenInfo, type Tokens } from './tokens.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type PrincipalKind, principalKinds } from '../../schema/index.ts';
+import { hashToken, newToken } from '../../token-format.ts';
 import type { Store } from '../store.ts';
 import type { AuditAction, AuditActor } from './audit.ts';
 import { createBoundedCache } from './bounded-cache.ts';
@@ -12,6 +13,7 @@ import { toStepfastError, wrapErrors } from './postgres-errors.ts';
 import { createProjectRows, type ProjectRows } from './project-rows.ts';
 import { createProjectStore } from './project-store.ts';
 import type { ProjectRecord } from './projects.ts';
+import { createPublications, type Publications } from './publications.ts';
 import { readTail, type TailPage } from './read-tail.ts';
 import { createRecentRuns } from './recent-runs.ts';
 import { createRunPages } from './run-pages.ts';
@@ -36,10 +38,18 @@ export interface TokenRecord {
   agents?: number | undefined;
 }
 
+/** A token for one session of a runner. */
+export interface MadeToken {
+  /** What follows the runner's name. */
+  name: string;
+  seconds: number;
+}
+
 /** The database access of a server, with the unprivileged role. Throws StepfastError. */
 export interface Postgres {
   store(project: number): Store;
   sessions(project: number): ProjectSessions;
+  publications(project: number): Publications;
   rows(project: number): ProjectRows;
   /** Batches after the cursor; without a cursor only the current end of the stream. */
   tail(project: number, after: string | undefined, limit: number): Promise<TailPage>;
@@ -49,9 +59,15 @@ export interface Postgres {
   onWake(listener: WakeListener): () => void;
   /** Finds a token by its SHA-256 in hex; revoked tokens are not found. */
   findToken(hash: string): Promise<TokenRecord | undefined>;
+  /** Makes a token with that of a runner; undefined if that has ended or has too many. */
+  makeToken(
+    project: number,
+    parent: string,
+    made: MadeToken,
+  ): Promise<{ id: string; token: string } | undefined>;
   /** Notes that a token is used, at most once a minute. */
   useToken(project: number, id: string): Promise<void>;
-  /** Records what somebody did. A workflow that was published before is not recorded again. */
+  /** Records what somebody did. */
   audit(project: number, action: AuditAction, by: AuditActor): Promise<void>;
   projectNamed(name: string): Promise<ProjectRecord | undefined>;
   projectIds(): Promise<number[]>;
@@ -139,11 +155,18 @@ export function createPostgres(options: DatabaseOptions & { quotas?: Quotas }): 
   return {
     store,
     sessions(project) {
-      const { join, runsOf, definitions: used } = createProjectSessions(query, pages, project);
+      const { join, runsOf } = createProjectSessions(query, pages, project);
       return {
         join: (...args) => wrapErrors('the session', () => join(...args)),
         runsOf: (...args) => wrapErrors('the runs', () => runsOf(...args)),
-        definitions: (...args) => wrapErrors('the workflows', () => used(...args)),
+      };
+    },
+    publications(project) {
+      const { publish, newest, mayStart } = createPublications(query, project);
+      return {
+        publish: (...args) => wrapErrors('the workflow', () => publish(...args)),
+        newest: (...args) => wrapErrors('the workflows', () => newest(...args)),
+        mayStart: (...args) => wrapErrors('the workflow', () => mayStart(...args)),
       };
     },
     rows(project) {
@@ -174,6 +197,15 @@ export function createPostgres(options: DatabaseOptions & { quotas?: Quotas }): 
       }),
     onWake: wakes.on,
     findToken: (hash) => wrapErrors('the token', () => findToken(query, hash)),
+    makeToken: (project, parent, { name, seconds }) =>
+      wrapErrors('the token', async () => {
+        const { id, token } = newToken();
+        const [[made] = []] = await query(statements.makeToken, [
+          ...[project, parent, id, hashToken(token)],
+          ...[name.replaceAll('\0', ''), seconds],
+        ]);
+        return made === true ? { id, token } : undefined;
+      }),
     useToken: (project, id) =>
       wrapErrors('the token', async () => void (await query(statements.useToken, [project, id]))),
     audit: (project, { action, subject, details = {} }, { kind, name, token, address, request }) =>

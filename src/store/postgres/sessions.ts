@@ -1,4 +1,3 @@
-import type { Definition } from '../../machine/index.ts';
 import type { RunInfo } from '../store.ts';
 import type { Query } from './database.ts';
 import type { RunPages } from './run-pages.ts';
@@ -10,8 +9,6 @@ export interface ProjectSessions {
   join(session: string, run: string, now: number): Promise<void>;
   /** The runs of a session, last joined first. */
   runsOf(session: string, limit: number): Promise<RunInfo[]>;
-  /** The newest pinned definition of each name, or of the given name. */
-  definitions(limit: number, name?: string): Promise<Definition[]>;
 }
 
 export function createProjectSessions(query: Query, pages: RunPages, project: number): ProjectSessions {
@@ -24,11 +21,6 @@ export function createProjectSessions(query: Query, pages: RunPages, project: nu
       if (session.includes('\0')) return [];
       const rows = await query(statements.sessionRuns, [project, session, limit]);
       return await pages.infos(query, project, rows);
-    },
-    async definitions(limit, name) {
-      if (name?.includes('\0')) return [];
-      const rows = await query(statements.usedDefinitions, [project, name ?? null, limit]);
-      return rows.map(([body]) => JSON.parse(String(body)));
     },
   };
 }

@@ -66,17 +66,20 @@ test.each(['2025', '2026'] satisfies Era[])(
   },
 );
 
-test('what a project has used last under a name is what is started, and nothing of another project', async () => {
+test('S4: what a person published last under a name is what is started, never what was pinned, and nothing of another project', async () => {
   const [mine, other] = [await database.project(), await database.project()];
   const older = workflow(plain);
   const newer = { ...older, description: 'Newer' };
-  for (const definition of [newer, older, newer])
-    await backend.engine(mine).begin(definition, { type: 'start', now: Date.now() });
+  const publications = backend.publications(mine);
+  for (const [index, definition] of [newer, older, newer].entries())
+    await publications.publish({ definition, hash: `h${index % 2}`, digest: 'd', by: 'ada' });
+  await backend.engine(mine).begin({ ...older, description: 'Pinned' }, { type: 'start', now: Date.now() });
+  expect(await publications.newest(10)).toEqual([newer]);
+  expect(await publications.newest(1, 'plain')).toEqual([newer]);
+  expect(await publications.newest(1, 'plain\u0000')).toEqual([]);
+  expect(await backend.publications(other).newest(10)).toEqual([]);
+  expect(await publications.mayStart('another')).toBe(true);
   const sessions = backend.sessions(mine);
-  expect(await sessions.definitions(10)).toEqual([newer]);
-  expect(await sessions.definitions(1, 'plain')).toEqual([newer]);
-  expect(await sessions.definitions(1, 'plain\u0000')).toEqual([]);
-  expect(await backend.sessions(other).definitions(10)).toEqual([]);
   const { run } = await backend.engine(mine).begin(older, { type: 'start', now: Date.now() });
   await sessions.join('s', run, 1);
   await sessions.join('s', run, 2);

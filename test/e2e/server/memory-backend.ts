@@ -3,7 +3,7 @@ import { createEngine, type Engine, type ListedRun, newRun } from '../../../src/
 import { createPages, createRowIndex, createRuntime, knownWorkflows } from '../../../src/runtime/index.ts';
 import type { Backend, TokenRecord } from '../../../src/server/index.ts';
 import type { Entry, RunInfo, Store } from '../../../src/store/index.ts';
-import type { TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
+import type { Publication, TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
 import { none } from '../../../src/workspace/index.ts';
 import { createMemoryStore } from '../../kit/memory-store.ts';
 
@@ -25,6 +25,12 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
   const tokens = new Map<string, TokenRecord>();
   const listeners = new Set<WakeListener>();
   const [audited, used]: [object[], string[]] = [[], []];
+  const publications = new Map<number, Publication[]>();
+  const publishedIn = (project: number): Publication[] => {
+    const known = publications.get(project) ?? [];
+    publications.set(project, known);
+    return known;
+  };
   let last = 1000n;
   let asked = 0;
   let broken: Error | undefined;
@@ -104,14 +110,21 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
           (await store.list())
             .filter(({ state }) => state && Object.hasOwn(state.sessions, session))
             .slice(0, limit),
-        async definitions(limit, name) {
-          const all = await Promise.all((await store.list()).map(({ run }) => store.load(run)));
-          const newest = all.flatMap((loaded) => loaded?.definition ?? []).reverse();
-          const byName = new Map(newest.map((each) => [each.name, each]));
+      };
+    },
+    publications(project) {
+      const published = publishedIn(project);
+      return {
+        publish: async (publication) => void published.unshift(publication),
+        async newest(limit, name) {
+          const byName = new Map(
+            published.toReversed().map(({ definition }) => [definition.name, definition]),
+          );
           return [...byName.values()]
             .filter((each) => name === undefined || each.name === name)
             .slice(0, limit);
         },
+        mayStart: async () => true,
       };
     },
     async tail(project, after, limit) {
@@ -130,6 +143,7 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
       return () => void listeners.delete(listener);
     },
     findToken: async (hash) => tokens.get(hash),
+    makeToken: async () => undefined,
     useToken: async (_project, id) => void used.push(id),
     audit: async (project, action, by) => void audited.push({ project, ...action, by }),
     audited,

@@ -1,6 +1,13 @@
 import type { Migration } from './migration.ts';
+import { isolateByProject } from './project-isolation.ts';
 
-/** Tokens of runners and admins, and tokens that were made with another token. */
+const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
+const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
+const within = `perform set_config('stepfast.project', p_project::text, true);`;
+const functions =
+  'stepfast.find_token_3, stepfast.make_token_1, stepfast.publish_1, stepfast.publications_1, stepfast.may_start_1';
+
+/** Tokens of runners and admins, tokens that were made with another token, and workflows that persons published. */
 export const principals: Migration = {
   id: 14,
   name: 'principals',
@@ -11,11 +18,14 @@ export const principals: Migration = {
     alter table stepfast.audit drop constraint audit_kind_check,
       add constraint audit_kind_check check (kind in ('operator', 'agent', 'runner', 'person', 'admin'));
 
+    -- Until now the first start of a workflow was told, once.
+    drop index stepfast.audit_publications;
+
     -- A token ends with the one that it was made with.
     create function stepfast.find_token_3(p_hash text)
       returns table (id text, project int, project_name text, kind text, name text, scopes text[], expires_ms bigint,
         agents int, parent text)
-      language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+      ${owned} as $$
     declare
       v_project int;
     begin
@@ -31,7 +41,76 @@ export const principals: Migration = {
       perform set_config('stepfast.token', '', true);
       perform set_config('stepfast.project', '', true);
     end $$;
-    revoke execute on function stepfast.find_token_3 from public;
+    -- Of a runner, for a session that it starts. False if the runner's token has ended or has too many.
+    create function stepfast.make_token_1(p_project int, p_parent text, p_id text, p_hash text, p_name text,
+      p_seconds int) returns boolean
+      ${owned} as $$
+    declare
+      v_made boolean;
+    begin
+      ${within}
+      delete from stepfast.tokens t
+        where t.project = p_project and t.parent = p_parent and t.expires_at < now() - interval '1 day';
+      insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at, parent)
+        select p_id, p_project, p_hash, 'agent', m.name || '/' || p_name, array['read', 'write', 'gates'],
+            least(now() + make_interval(secs => p_seconds), m.expires_at), m.id
+          from stepfast.tokens m
+          where m.project = p_project and m.id = p_parent and m.kind = 'runner' and m.revoked_at is null
+            and (m.expires_at is null or m.expires_at > now())
+            and (select count(*) from stepfast.tokens t where t.project = p_project and t.parent = p_parent) < 10000;
+      v_made := found;
+      perform set_config('stepfast.project', '', true);
+      return v_made;
+    end $$;
+
+    alter table stepfast.projects add column published_only boolean not null default false;
+
+    -- The digest is of what can act, so that a change of prose needs no new publication to be started.
+    create table stepfast.publications (
+      project int not null references stepfast.projects on delete cascade,
+      name text collate "C" not null,
+      digest text collate "C" not null,
+      hash text collate "C" not null,
+      body text not null,
+      published_by text not null,
+      published_at timestamptz not null default now(),
+      primary key (project, name, hash)
+    );
+    create index publications_by_digest on stepfast.publications (project, digest);
+    ${isolateByProject('publications')}
+
+    create function stepfast.publish_1(p_project int, p_name text, p_digest text, p_hash text, p_body text, p_by text)
+      returns void ${invoked} as $$
+    begin
+      ${within}
+      insert into stepfast.publications (project, name, digest, hash, body, published_by)
+        values (p_project, p_name, p_digest, p_hash, p_body, p_by)
+        on conflict (project, name, hash) do update set published_by = p_by, published_at = now();
+    end $$;
+
+    create function stepfast.publications_1(p_project int, p_name text, p_limit int)
+      returns table (body text) ${invoked} as $$
+    begin
+      ${within}
+      return query select u.body from (
+          select distinct on (p.name) p.name, p.body, p.published_at from stepfast.publications p
+            where p.project = p_project and (p_name is null or p.name = p_name)
+            order by p.name, p.published_at desc
+        ) u order by u.published_at desc limit p_limit;
+    end $$;
+
+    -- Projects cannot be read by servers.
+    create function stepfast.may_start_1(p_project int, p_digest text) returns boolean ${owned} as $$
+    begin
+      ${within}
+      return not coalesce((select p.published_only from stepfast.projects p where p.id = p_project), true)
+        or exists (select from stepfast.publications p where p.project = p_project and p.digest = p_digest);
+    end $$;
+
+    revoke execute on function ${functions} from public;
   `,
-  grants: 'grant execute on function stepfast.find_token_3 to stepfast_app;',
+  grants: `
+    grant select, insert, update on stepfast.publications to stepfast_app;
+    grant execute on function ${functions} to stepfast_app;
+  `,
 };
