@@ -108,4 +108,14 @@ export const decide: readonly Command[] = [
     ],
     load: () => import('../decide/trust.ts'),
   },
+  {
+    name: 'publish',
+    group,
+    summary: 'Let a workflow be started in your project on the server',
+    usage: 'stepfast publish <workflow>',
+    about: `Shows every command of the workflow, the defaults of its inputs and what its agents may do, then asks. Agents without a checkout can start what is published and what is bundled; a project can demand it of everyone: stepfast project publish-only <name> on. A change of instructions needs no new publication. ${byPerson}`,
+    options: projectOptions,
+    examples: ['stepfast publish release'],
+    load: () => import('../decide/publish.ts'),
+  },
 ];

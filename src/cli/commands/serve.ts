@@ -63,10 +63,11 @@ export const serve: readonly Command[] = [
   {
     name: 'project',
     group,
-    summary: 'Create, list, rename, export and remove projects on the server',
-    usage: 'stepfast project create <name> | list | rename <name> <new name> | export <name> | remove <name>',
+    summary: 'Create, list, rename, restrict, export and remove projects on the server',
+    usage:
+      'stepfast project create <name> | list | rename <name> <new name> | publish-only <name> on|off | export <name> | remove <name>',
     about:
-      'A project has its own runs and tokens and is isolated from other projects. `export` writes each run to a file of its own, which `stepfast import` reads, and `project.json` with tokens (without secrets) and the audit. `remove` ends the tokens first, then deletes everything in the project.',
+      'A project has its own runs and tokens and is isolated from other projects. With `publish-only` no workflow with commands starts there that nobody has published. `export` writes each run to a file of its own, which `stepfast import` reads, and `project.json` with tokens (without secrets) and the audit. `remove` ends the tokens first, then deletes everything in the project.',
     options: [
       ['-o, --output <directory>', 'Directory to export to (default: <name>-export)'],
       yesOption,
@@ -76,6 +77,7 @@ export const serve: readonly Command[] = [
     examples: [
       'stepfast project create shop',
       'stepfast project rename shop store',
+      'stepfast project publish-only store on',
       'stepfast project export store --output store-backup',
       'stepfast project remove store',
     ],
@@ -87,7 +89,7 @@ export const serve: readonly Command[] = [
     summary: 'Show who did what on the server',
     usage: 'stepfast audit [--project <project>] [--limit <number>]',
     about:
-      'Lists changes of projects and tokens, workflows used for the first time, decisions and deleted runs, with who did it, from which address and the id of the request in the log. Without --project it lists all projects.',
+      'Lists changes of projects and tokens, published workflows, decisions and deleted runs, with who did it, from which address and the id of the request in the log. Without --project it lists all projects.',
     options: [
       ['--project <project>', 'Only this project'],
       ['--limit <number>', 'How many of the newest entries (default: 100)'],

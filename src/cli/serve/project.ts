@@ -22,21 +22,23 @@ interface Call {
   io: Io;
 }
 
-const known = 'create, list, rename, export or remove';
+const known = 'create, list, rename, publish-only, export or remove';
 
 export const run = (args: readonly string[], io: Io): Promise<number> => withDatabase(() => act(args, io));
 
 async function act(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 3, what: known });
   const [action = '', name, to] = positionals;
-  const wants = { create: 1, list: 0, rename: 2, export: 1, remove: 1 };
+  const wants = { create: 1, list: 0, rename: 2, 'publish-only': 2, export: 1, remove: 1 };
   if (!Object.hasOwn(wants, action))
     throw usageError(`Unknown action '${action.slice(0, 40)}'. Use ${known}.`);
   const wanted = wants[action as keyof typeof wants];
   const extra = positionals[wanted + 1];
   if (extra !== undefined) throw usageError(`Unexpected argument '${extra.slice(0, 40)}'.`);
   if (positionals.length <= wanted)
-    throw usageError(wanted === 2 && name !== undefined ? 'Missing new name.' : 'Missing project name.');
+    throw usageError(
+      name === undefined ? 'Missing project name.' : `Missing ${missing[action] ?? 'argument'}.`,
+    );
   const url = databaseUrl(values, io);
   const call: Call = { projects: (await loadPostgres()).createProjects(url), url, values, io };
   if (action === 'list') return await list(call);
@@ -44,6 +46,7 @@ async function act(args: readonly string[], io: Io): Promise<number> {
   const project = await call.projects.named(name ?? '');
   if (!project) throw notFound(`Project '${name?.slice(0, 80)}' not found. Run: stepfast project list`);
   if (action === 'rename') return await rename(call, project, to ?? '');
+  if (action === 'publish-only') return await publishOnly(call, project, to ?? '');
   return action === 'export' ? await exportTo(call, project) : await remove(call, project);
 }
 
@@ -68,6 +71,21 @@ async function rename({ projects, values, io }: Call, project: ProjectRecord, to
   await projects.rename(project, to);
   if (values.json) return printJson(io, { project: to, renamed: project.name }, exit.ok);
   io.stdout.write(`Renamed project ${project.name} to ${to}. Its tokens and runs stay as they are.\n`);
+  return exit.ok;
+}
+
+const missing: Readonly<Record<string, string>> = { rename: 'new name', 'publish-only': 'on or off' };
+
+async function publishOnly(
+  { projects, values, io }: Call,
+  project: ProjectRecord,
+  to: string,
+): Promise<number> {
+  if (to !== 'on' && to !== 'off') throw usageError(`publish-only is on or off, not '${to.slice(0, 40)}'.`);
+  await projects.publishOnly(project, to === 'on');
+  if (values.json) return printJson(io, { project: project.name, publishOnly: to === 'on' }, exit.ok);
+  const what = to === 'on' ? 'Only published workflows' : 'All workflows';
+  io.stdout.write(`${what} can be started in ${project.name} now.\n`);
   return exit.ok;
 }
 

@@ -17,6 +17,8 @@ export interface Projects {
   list(): Promise<ProjectRecord[]>;
   /** Throws `project_taken`, `bad_project_name`. */
   rename(project: ProjectRecord, name: string): Promise<void>;
+  /** Whether only what a person published may be started. */
+  publishOnly(project: ProjectRecord, isOn: boolean): Promise<void>;
   /** Records that somebody took a copy. */
   exported(project: ProjectRecord, runs: number): Promise<void>;
   /**
@@ -80,6 +82,17 @@ export function createProjects(url: string): Projects {
         }),
       );
     },
+    publishOnly: (project, isOn) =>
+      asOwner(url, (client) =>
+        inProject(client, project.id, async () => {
+          await client.query('update stepfast.projects set published_only = $2 where id = $1', [
+            project.id,
+            isOn,
+          ]);
+          const action = { action: 'project.publish-only', subject: project.name, details: { isOn } };
+          await recordAsOwner(client, project.id, action);
+        }),
+      ),
     exported: (project, runs) =>
       asOwner(url, (client) =>
         inProject(client, wholeServer, () =>
