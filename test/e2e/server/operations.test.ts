@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newToken } from '../../../src/token-format.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { begin, call } from './http-kit.ts';
+import { begin, call, definition } from './http-kit.ts';
 import { type Cli, createCli, type Served } from './serve-kit.ts';
 
 let cluster: Cluster;
@@ -157,7 +157,9 @@ test('S11: the audit has tokens, workflows and decisions, with who, from where a
     await newTokenOf('audited'),
     await json('token', 'create', 'Ada', '--project', 'audited', '--kind', 'person'),
   ];
-  const [run] = [await start(agent.token), await start(agent.token)];
+  const run = await start(agent.token);
+  const published = await call(server.url, 'POST', '/v1/workflows', { token: ada.token, body: { definition } });
+  expect(published).toMatchObject({ status: 200, body: { name: 'plain' } });
   const headers = { 'X-Forwarded-For': '192.0.2.9', 'X-Request-Id': 'the-decision-of-ada' };
   const cancel = { command: { type: 'cancel', reason: 'a secret reason', actor: { kind: 'person' } } };
   const path = `/v1/runs/${run}/commands`;
@@ -183,7 +185,7 @@ test('S11: the audit has tokens, workflows and decisions, with who, from where a
     by: { kind: 'operator', name: 'team_owner' },
     details: { kind: 'person', name: 'Ada', scopes: 'read write gates decide' },
   });
-  expect(entries[2]).toMatchObject({ by: { kind: 'agent', token: agent.id }, details: { name: 'plain' } });
+  expect(entries[2]).toMatchObject({ by: { kind: 'person', token: ada.id }, details: { name: 'plain' } });
   expect(entries[3]).toEqual({
     at: expect.any(String),
     project: 'audited',
