@@ -9,6 +9,7 @@ import type { Attack } from './attack/attack.ts';
 import { clientAttacks } from './attack/clients.ts';
 import { findingAttacks } from './attack/findings.ts';
 import { createGround, type Ground, plain, request } from './attack/ground.ts';
+import { principalAttacks } from './attack/principals.ts';
 import { routeAttacks } from './attack/routes.ts';
 import { ensureBuilt } from './ensure-built.ts';
 
@@ -20,7 +21,7 @@ const workMs = 200;
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 ensureBuilt();
 await using ground = await createGround();
-const all = [...(await routeAttacks(ground)), ...findingAttacks, ...clientAttacks];
+const all = [...(await routeAttacks(ground)), ...principalAttacks, ...findingAttacks, ...clientAttacks];
 const chosen = all.filter(({ id, what }) => `${id} ${what}`.includes(values.only ?? ''));
 
 const neighbor = workBeside(ground);

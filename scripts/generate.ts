@@ -12,6 +12,7 @@ import { extensionFolder, extensionHooks, extensionManifest } from '../src/hosts
 import { createGraph } from '../src/runtime/index.ts';
 import { stateJsonSchema } from '../src/store/state-schema.ts';
 import { hostsPage } from './hosts-page.ts';
+import { securityPage } from './threat-model.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
 const check = process.argv.includes('--check');
@@ -53,6 +54,10 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/validate.md': validationPage,
   'docs/cli.md': referencePage,
   'docs/hosts.md': () => hostsPage(testsIn),
+  'SECURITY.md': () =>
+    securityPage(readFileSync('SECURITY.md', 'utf8'), (file, words) =>
+      readFileSync(file, 'utf8').includes(words),
+    ),
 };
 
 for (const [file, make] of Object.entries(generated)) {

@@ -69,6 +69,7 @@ export {
   type Notification,
   type NotificationEvent,
   type Output,
+  type Owner,
   type PersonDecision,
   type Phase,
   type Pivot,

@@ -162,7 +162,7 @@ test('every key of the format is used by a bundled workflow', () => {
     'Step merge_gate',
     ...['Workflow worktree', 'Worktree setup', 'Worktree copy', 'Worktree inputs'],
     ...['files', 'checklist', 'json', 'output', 'min', 'max', 'locked'].map((key) => `Tasks ${key}`),
-    ...['Input enum', 'Input pattern', 'Workflow notify'],
+    ...['Input enum', 'Input pattern', 'Workflow notify', 'Review independent'],
   ];
   expect(all.filter((key) => !used.has(key)).sort()).toEqual(elsewhere.sort());
 });

@@ -5,6 +5,7 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import { ApiError, overviewQuery } from './api/client.ts';
 import { openStream, useConnection } from './api/stream.ts';
 import css from './app.module.css';
+import { Passphrase } from './decide/passphrase.tsx';
 import { SignIn } from './sign-in.tsx';
 import { toggleTheme, useDark } from './theme.ts';
 import { classNames } from './ui/class-names.ts';
@@ -87,7 +88,8 @@ export function App(): JSX.Element {
         {open === 'palette' && <Palette onClose={close} />}
         {open === 'help' && <Help onClose={close} />}
       </Suspense>
-      <ConnectionStrip />
+      {!isSignedOut && <ConnectionStrip />}
+      <Passphrase />
       <Toasts />
     </div>
   );

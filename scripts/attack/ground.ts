@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { becomePerson } from '../../test/e2e/server/person-kit.ts';
 import { type Cli, createCli, type Served } from '../../test/e2e/server/serve-kit.ts';
 import { type Cluster, startCluster } from '../../test/kit/postgres.ts';
 import type { Probed } from './probe.ts';
@@ -11,8 +12,12 @@ export const principals = [
   'garbage',
   'revoked',
   'expired',
+  'invitation',
   'reader',
   'agent',
+  'rival',
+  'runner',
+  'login',
   'person',
   'admin',
   'stranger',
@@ -61,23 +66,27 @@ export async function createGround(): Promise<Ground> {
   const cli = createCli({ STEPFAST_DATABASE_URL: database, HOME: cluster.directory });
   await cli.output('migrate');
   for (const project of ['attacked', 'beside']) await cli.output('project', 'create', project);
-  const token = async (project: string, ...args: string[]): Promise<string> =>
-    await cli.output('token', 'create', 'x', '--project', project, ...args);
-  const [reader, agent, person, admin, stranger, neighbor, revoked, expired] = [
-    await token('attacked', '--scope', 'read'),
-    await token('attacked'),
-    await token('attacked', '--kind', 'person'),
-    await token('attacked', '--kind', 'person', '--scope', 'read,write,gates,decide,admin'),
-    await token('beside', '--kind', 'person', '--scope', 'read,write,gates,decide,admin'),
-    await token('beside'),
-    await token('attacked', '--expires', '1h'),
-    await token('attacked', '--expires', '2h'),
-  ];
-  await cli.output('token', 'revoke', idOf(revoked), '--project', 'attacked');
+  const token = async (name: string, ...args: string[]): Promise<string> => {
+    const project = ['stranger', 'neighbor'].includes(name) ? 'beside' : 'attacked';
+    return await cli.output('token', 'create', name, '--project', project, ...args);
+  };
+  const made = {
+    revoked: await token('revoked', '--expires', '1h'),
+    expired: await token('expired', '--expires', '2h'),
+    invitation: await token('invited', '--kind', 'person'),
+    reader: await token('reader', '--scope', 'read'),
+    agent: await token('agent'),
+    rival: await token('rival'),
+    runner: await token('runner', '--kind', 'runner'),
+    admin: await token('admin', '--kind', 'admin'),
+  };
+  const neighbor = await token('neighbor');
+  const invitations = [await token('ada', '--kind', 'person'), await token('stranger', '--kind', 'person')];
+  await cli.output('token', 'revoke', idOf(made.revoked), '--project', 'attacked');
   await cluster.query(
     'stepfast',
     `update stepfast.tokens set expires_at = now() - interval '1 second' where id = $1`,
-    [idOf(expired)],
+    [idOf(made.expired)],
   );
   const probed = createCli({
     STEPFAST_DATABASE_URL: database,
@@ -87,16 +96,19 @@ export async function createGround(): Promise<Ground> {
   });
   const served = await probed.serve();
   while (!existsSync(file)) await sleep(50);
+  const [ada, stranger] = await Promise.all(invitations.map((each) => becomePerson(served.url, each)));
+  // Longer than the attacks take.
+  await cluster.query(
+    'stepfast',
+    `update stepfast.tokens set expires_at = now() + interval '1 hour' where credential`,
+  );
   const tokens = {
+    ...made,
     nobody: undefined,
     garbage: `sf_${'0'.repeat(16)}_${'A'.repeat(43)}`,
-    revoked,
-    expired,
-    reader,
-    agent,
-    person,
-    admin,
-    stranger,
+    login: ada?.login,
+    person: ada?.credential,
+    stranger: stranger?.credential,
   };
   const call: Ground['call'] = async (as, method, path, body) =>
     await request(served.url + path, method, tokens[as], body);

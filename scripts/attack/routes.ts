@@ -21,11 +21,15 @@ interface Schema {
 }
 
 const scopes: Readonly<Partial<Record<Principal, readonly string[]>>> = {
+  invitation: ['join'],
   reader: ['read'],
   agent: ['read', 'write', 'gates'],
+  rival: ['read', 'write', 'gates'],
+  runner: ['read', 'write', 'gates', 'runner'],
+  login: ['read', 'write', 'gates'],
   person: ['read', 'write', 'gates', 'decide'],
-  admin: ['read', 'write', 'gates', 'decide', 'admin'],
-  stranger: ['read', 'write', 'gates', 'decide', 'admin'],
+  admin: ['read', 'admin'],
+  stranger: ['read', 'write', 'gates', 'decide'],
 };
 const secret = 'ONLY-FOR-THE-ATTACKED-PROJECT';
 
@@ -65,7 +69,8 @@ async function tryRoute(
   operation: Operation,
 ): Promise<Outcome> {
   const run = await ground.begin('agent', { ...plain, description: secret }, { summary: secret });
-  const needed = /scope `(\w+)`/.exec(operation.description)?.[1];
+  // Only a runner makes tokens for its sessions.
+  const needed = path === '/v1/tokens' ? 'runner' : /scope `(\w+)`/.exec(operation.description)?.[1];
   const target = fill(path, run);
   const bodies = path.endsWith('/commands')
     ? commands.map(({ command, scope, decision }) => ({ body: { command }, scope, decision }))
@@ -90,7 +95,11 @@ async function tryRoute(
       as === 'stranger' &&
       (answer.text.includes(secret) || isGone || (answer.status === 200 && target.includes(run)));
     const own = scopes[as] ?? [];
-    const lacks = !own.includes(scope ?? needed ?? 'read') || (decision === true && !own.includes('decide'));
+    const asked = scope ?? needed;
+    // Where no scope is named, every valid token will do.
+    const lacks =
+      (asked === undefined ? own.length === 0 : !own.includes(asked)) ||
+      (decision === true && !own.includes('decide'));
     const isMissing = path.includes('{') && answer.status === 404;
     if (leaks || (isDone && lacks && !isMissing) || answer.status >= 500)
       return { got: `${got.at(-1)}: ${answer.text.slice(0, 80)}`, succeeded: true };

@@ -15,7 +15,7 @@ const serverTimeoutMs = 2_000;
 /** The open runs in this directory. Empty where they cannot be read: `stepfast` alone always works. */
 export async function runsHere(io: Io): Promise<string> {
   try {
-    const runtime = openRuntime(io, {}, [], serverTimeoutMs);
+    const runtime = openRuntime(io, {}, { patienceMs: serverTimeoutMs });
     const live = (await runtime.engine.runs()).filter(isLive);
     const [only, second] = live;
     if (second) return runTable(live, io);

@@ -1,5 +1,7 @@
 import { checkTool, withoutAgentVariables } from '../hosts/index.ts';
 import { type LocalRuntime, openRuntime as open } from '../runtime/index.ts';
+import { isPerson } from './caller.ts';
+import { credentialFrom } from './credential.ts';
 import type { Io } from './io.ts';
 
 /** Options of every command that works on a project. */
@@ -21,12 +23,19 @@ export interface ProjectValues {
   worktree?: string | undefined;
 }
 
+interface OpenOptions {
+  /** Workflows that are trusted for this call. */
+  trusted?: readonly string[];
+  patienceMs?: number;
+  /** A person is never asked for a passphrase. */
+  unasked?: boolean;
+}
+
 /** Throws bad_config and other errors that prevent opening the project. */
 export function openRuntime(
   io: Io,
   values: ProjectValues,
-  trusted: readonly string[] = [],
-  patienceMs?: number,
+  { trusted = [], patienceMs, unasked = false }: OpenOptions = {},
 ): LocalRuntime {
   const { 'repo-root': repoRoot, worktree } = values;
   return open({
@@ -41,5 +50,6 @@ export function openRuntime(
     notifier: { program: process.execPath, args: [io.main, 'notifier'] },
     clock: io.now,
     checkTool,
+    credential: unasked || !isPerson(io) ? undefined : credentialFrom(io),
   });
 }

@@ -33,6 +33,8 @@ export interface EngineOptions {
   clock?: (() => number) | undefined;
   /** Replaces the server of the environment or the login. */
   server?: RemoteEngine | undefined;
+  /** Asks a person for a credential of that server, where it demands one; without it nothing is decided there. */
+  credential?: ((server: RemoteEngine) => Promise<string>) | undefined;
   /** How long a call retries a server that does not answer. */
   patienceMs: number;
   /** For a short-lived process such as a hook. */
@@ -98,7 +100,11 @@ export function openEngine({
   function loggedIn(): RemoteEngine | undefined {
     const login = serverFor(project.root, state, env);
     if (!login) return undefined;
-    const { patienceMs } = options;
-    return createRemoteEngine({ ...login, patienceMs, together, clock });
+    const { patienceMs, credential } = options;
+    const remote = createRemoteEngine({
+      ...{ ...login, patienceMs, together, clock },
+      credential: credential && (() => credential(remote)),
+    });
+    return remote;
   }
 }

@@ -30,7 +30,7 @@ export interface LocalRuntime
 
 export interface RuntimeOptions
   extends Pick<WorkspaceOptions, 'home' | 'workflowPath' | 'trusted' | 'checkTool'>,
-    Pick<EngineOptions, 'clock' | 'server' | 'notifier'> {
+    Pick<EngineOptions, 'clock' | 'server' | 'notifier' | 'credential'> {
   cwd: string;
   env?: Readonly<Record<string, string | undefined>>;
   worktree?: string | undefined;
@@ -49,8 +49,10 @@ export function openRuntime(options: RuntimeOptions): LocalRuntime {
   const { cwd, env = process.env, home, worktree, repoRoot, patienceMs = patience } = options;
   const project = findProject(cwd, { worktree, repoRoot, env, home });
   const config = readConfig(join(project.worktree, '.stepfast'));
-  const { clock, notifier, server: given } = options;
-  const opened = openEngine({ project, env, home, clock, notifier, server: given, patienceMs });
+  const { clock, notifier, server: given, credential } = options;
+  const opened = openEngine({
+    ...{ project, env, home, clock, notifier, server: given, patienceMs, credential },
+  });
   const { engine, store, server, state, machine, checkout } = opened;
   const { workflowPath, trusted, runner, checkTool } = options;
   const workspace = openWorkspace({

@@ -26,12 +26,15 @@ export const paths = {
   watch: (run: string): string => `${paths.run(run)}/watch`,
   events: '/v1/events',
   whoami: '/v1/whoami',
+  signIn: '/v1/sign-in',
+  people: '/v1/people',
+  credentials: '/v1/credentials',
   tokens: '/v1/tokens',
   workflows: '/v1/workflows',
   mcp: '/mcp',
 } as const;
 
-export const scopes = ['read', 'write', 'gates', 'decide', 'admin'] as const;
+export const scopes = ['read', 'write', 'gates', 'decide', 'admin', 'join'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** The body for status 400 and up; 429 and 503 have `Retry-After`. */
@@ -47,11 +50,14 @@ export const errorStatus = {
   unauthorized: 401,
   forbidden: 403,
   not_published: 403,
+  credential_required: 403,
+  wrong_passphrase: 403,
   no_route: 404,
   too_large: 413,
   not_json: 415,
   not_understood: 422,
   too_many_requests: 429,
+  too_many_tries: 429,
   unavailable: 503,
 } as const;
 

@@ -242,6 +242,10 @@ export type OpeningCommand = Each<CommandOf<'start' | 'adopt' | 'import'>, 'run'
 /** `now` may be sent and is ignored: the server has its own clock. */
 type Sent<C> = C extends { now: number } ? Omit<C, 'now'> & { now?: number } : never;
 
+export const commandTypes: readonly CommandType[] = commandSchema.options.map(
+  ({ shape }) => shape.type.value,
+);
+
 const openings: readonly CommandType[] = ['start', 'adopt', 'import'];
 const unproven = { now: z.number().exactOptional(), actor: sentActor.optional() };
 

@@ -60,6 +60,36 @@ export const tokenBodySchema = z.strictObject({
 });
 export const tokenAnswerSchema = z.object({ id: z.string(), name: z.string(), token: z.string() });
 
+/** Short ones are guessed: there are no other rules. */
+export const minPassphrase = 12;
+export const maxPassphrase = 200;
+const passphrase = z.string().max(maxPassphrase);
+
+/** `POST /v1/people`. */
+export const personBodySchema = z.strictObject({ passphrase: passphrase.min(minPassphrase) });
+
+/** `POST /v1/credentials`. */
+export const credentialBodySchema = z.strictObject({ passphrase });
+export const credentialAnswerSchema = z.object({
+  token: z.string(),
+  expires: z.number().describe('Milliseconds since the epoch.'),
+});
+
+/** `GET /v1/sign-in`: how a person gets a credential. */
+export const signInAnswerSchema = z.object({
+  issuer: z.string().optional(),
+  client_id: z.string().optional(),
+  scope: z.string().optional(),
+});
+
+/** `POST /sign-in`, of the dashboard. A name is missing where the browser is signed in already. */
+export const browserSignInSchema = z.union([
+  z.strictObject({ project: word, name: word, passphrase }),
+  z.strictObject({ passphrase }),
+  z.strictObject({ token: z.string().min(1).max(8192) }),
+  z.strictObject({ device: z.string().min(1).max(2048) }),
+]);
+
 export type SentCircumstances = z.infer<typeof circumstances>;
 export type Once = z.infer<typeof once>;
 export type BeginBody = z.infer<ReturnType<typeof beginBodySchema<z.ZodType<Definition>>>>;
@@ -67,4 +97,6 @@ export type CommandBody = z.infer<typeof commandBodySchema>;
 export type IdsAnswer = z.infer<typeof idsAnswerSchema>;
 export type PublishAnswer = z.infer<typeof publishAnswerSchema>;
 export type TokenAnswer = z.infer<typeof tokenAnswerSchema>;
+export type CredentialAnswer = z.infer<typeof credentialAnswerSchema>;
+export type SignInAnswer = z.infer<typeof signInAnswerSchema>;
 export type WhoamiAnswer = z.infer<typeof whoamiAnswerSchema>;

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Context, Hono } from 'hono';
-import type * as z from 'zod';
 import { StepfastError } from '../errors.ts';
-import { scopes as allScopes, apiHeader, apiVersion, versionHeader } from '../schema/index.ts';
+import { scopes as allScopes, apiHeader, apiVersion, paths, versionHeader } from '../schema/index.ts';
 import { createAdmission } from './admission.ts';
 import { checkHost, type HostRules } from './allowed-hosts.ts';
 import { createAuditor } from './audit.ts';
 import { type AuthOptions, createAuth } from './auth.ts';
 import type { Backend } from './backend.ts';
-import { parseJson, readJsonText } from './body.ts';
-import { signInCookie, signInSchema, signOutCookie } from './browser-session.ts';
+import { signInBy } from './browser-session.ts';
 import { clientAddress, proxiedRequestId } from './client-address.ts';
 import { onAnswered } from './connections.ts';
 import { type Asset, assetResponse } from './dashboard-asset.ts';
@@ -19,16 +16,19 @@ import type { Limits, Share } from './limits.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { openApi } from './openapi.ts';
+import { createPeople } from './people.ts';
 import { may, type Principal } from './principal.ts';
 import { missingScope, problem, toProblem } from './problem.ts';
 import { createRateLimit } from './rate-limit.ts';
+import type { Env, NodeBindings, RequestInfo } from './request-info.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes.ts';
-import { checked, isRawResponse, serveRoute } from './serve-route.ts';
+import { isRawResponse, serveRoute } from './serve-route.ts';
 import { createShares } from './shares.ts';
+import { signInRoutes } from './sign-in-routes.ts';
 import { createStreams } from './streams.ts';
 import { createTailLag } from './tail-lag.ts';
-import { type Span, traced } from './tracing.ts';
+import { traced } from './tracing.ts';
 
 /** Stateless streamable HTTP for MCP: one request, one response. */
 export type McpHandler = (request: Request, caller: Principal) => Promise<Response>;
@@ -49,36 +49,17 @@ export interface AppOptions {
   proxies?: number;
 }
 
-/** The Node.js request and response, which `@hono/node-server` passes along. */
-export interface NodeBindings {
-  incoming?: IncomingMessage;
-  outgoing?: ServerResponse;
-}
-
 export interface App {
   fetch(request: Request, env?: NodeBindings): Promise<Response>;
   /** Fails readiness, ends streams and long polls, and resolves when no request is in flight or after `ms`. */
   drain(ms: number): Promise<void>;
 }
 
-/** What the access log and the metrics record about a request. */
-interface RequestInfo {
-  id: string;
-  address: string;
-  route: string;
-  principal?: Principal;
-  span: Span;
-}
-
-interface Env {
-  Bindings: NodeBindings;
-  Variables: { info: RequestInfo };
-}
-
 export function createApp(options: AppOptions): App {
   const { backend, mcp, hosts, limits, log, metrics, version, clock, proxies = 0 } = options;
   const { publicUrl, issuer } = options.auth;
   const auth = createAuth(options.auth, { backend, limits, clock });
+  const people = createPeople({ backend, clock });
   const streams = createStreams({ backend, limits });
   const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
   const auditor = createAuditor({ backend, log });
@@ -111,6 +92,10 @@ export function createApp(options: AppOptions): App {
     '/v1/openapi.json',
     withRoute((c) => c.json(description)),
   );
+  app.get(
+    paths.signIn,
+    withRoute((c) => c.json(signInBy(issuer))),
+  );
   for (const resource of ['', '/mcp'])
     app.get(
       `/.well-known/oauth-protected-resource${resource}`,
@@ -134,11 +119,10 @@ export function createApp(options: AppOptions): App {
       ),
     );
   }
-  app.post('/sign-in', withRoute(signIn));
-  app.post(
-    '/sign-out',
-    withRoute((c) => c.body(null, 204, { 'Set-Cookie': signOutCookie(publicUrl) })),
-  );
+  for (const [path, handle] of Object.entries(
+    signInRoutes({ auth, people, issuer, publicUrl, limits, auditor, clock }),
+  ))
+    app.post(path, withRoute(handle));
   app.notFound((c) => {
     const { path, method } = c.req;
     const isPage = method === 'GET' && !/^\/(v1|mcp|metrics|\.well-known)(\/|$)/.test(path);
@@ -268,6 +252,7 @@ export function createApp(options: AppOptions): App {
         principal,
         engine: backend.engine(principal.project.id),
         backend,
+        people,
         pages: backend.pages(principal.project.id),
         streams,
         request,
@@ -286,19 +271,6 @@ export function createApp(options: AppOptions): App {
       shares.checkUnread(principal);
       return isRawResponse(answer) ? withHeaders(c, answer.response) : c.json(answer as object);
     });
-  }
-
-  /** Only people sign in: an agent has its token in its environment. */
-  async function signIn(c: Context<Env>): Promise<Response> {
-    const sent = parseJson(await readJsonText(c.req.raw, limits, c.env.incoming));
-    const { token } = checked(signInSchema, sent, 'not_understood') as z.output<typeof signInSchema>;
-    const principal = await auth.signIn(c.req.raw, token);
-    if (principal.kind !== 'person')
-      throw problem('forbidden', `This token belongs to the ${principal.kind} '${principal.name}'.`, {
-        next: 'sign in with your own token',
-      });
-    c.get('info').principal = principal;
-    return c.body(null, 204, { 'Set-Cookie': signInCookie(token, publicUrl) });
   }
 
   async function serveMcp(c: Context<Env>, handler: McpHandler): Promise<Response> {

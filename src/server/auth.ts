@@ -1,6 +1,6 @@
 import { hashToken, tokenId } from '../token-format.ts';
 import type { Backend } from './backend.ts';
-import { cookieToken } from './browser-session.ts';
+import { cookieTokens } from './cookies.ts';
 import { createGate } from './gate.ts';
 import { createJwtVerifier, type Issuer, looksLikeJwt } from './jwt.ts';
 import type { Limits } from './limits.ts';
@@ -56,9 +56,10 @@ export function createAuth(
   async function authenticate(request: Request): Promise<Principal> {
     const sent = request.headers.get('authorization') ?? '';
     const [, token] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(sent) ?? [];
-    const given = token ?? cookieToken(request);
-    if (given === undefined) throw unauthorized(request, 'Missing bearer token.');
-    return await verify(request, given);
+    const [first, other] = token === undefined ? cookieTokens(request) : [token];
+    if (first === undefined) throw unauthorized(request, 'Missing bearer token.');
+    if (other === undefined) return await verify(request, first);
+    return await verify(request, first).catch(() => verify(request, other));
   }
 
   /** A failure counts against the token that was sent, and against no other: it never keeps a valid token out. */
@@ -112,7 +113,7 @@ export function createAuth(
       const record = await backend.findToken(hash);
       if (!record) return undefined;
       const { id, project, kind, name, agents, parent } = record;
-      // Only a person's token gets `decide`, whatever its stored scopes say.
+      // Only a person's credential gets `decide`, whatever its stored scopes say.
       const scopes = record.scopes.filter((scope) => scope !== 'decide' || kind === 'person');
       return {
         principal: { id, project, kind, name, scopes, agents, parent },

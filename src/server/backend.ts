@@ -14,6 +14,7 @@ export interface Backend
     Postgres,
     | 'sessions'
     | 'publications'
+    | 'people'
     | 'tail'
     | 'onWake'
     | 'projectNamed'

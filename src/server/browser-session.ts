@@ -1,31 +1,80 @@
-import { parse, serialize } from 'hono/utils/cookie';
-import * as z from 'zod';
+import type * as z from 'zod';
+import { browserSignInSchema, type SignInAnswer } from '../schema/index.ts';
+import type { Auth, AuthOptions } from './auth.ts';
+import { cookiesOf } from './cookies.ts';
+import type { DeviceSignIn } from './device-sign-in.ts';
+import { decidingSeconds, type People, readingSeconds } from './people.ts';
+import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
 
 /** The body of a sign-in. */
-export const signInSchema = z.strictObject({ token: z.string().min(1).max(8192) });
+export const signInSchema = browserSignInSchema;
+export type SignInBody = z.output<typeof signInSchema>;
 
-const name = 'stepfast_token';
+/** What a client needs to know before somebody signs in. */
+export const signInBy = (issuer: AuthOptions['issuer']): SignInAnswer =>
+  issuer?.client ? { issuer: issuer.issuer, client_id: issuer.client.id, scope: issuer.client.scope } : {};
 
-/**
- * The token that a browser was signed in with. A request that changes something must say which page it comes from: the
- * origin is checked with the host.
- */
-export function cookieToken(request: Request): string | undefined {
-  const sent = request.headers.get('cookie');
-  const token = sent === null ? undefined : parse(sent, name)[name];
-  if (token === undefined || !/^[\x21-\x7e]{1,8192}$/.test(token)) return undefined;
-  const isSafe = request.method === 'GET' || request.method === 'HEAD';
-  if (!isSafe && request.headers.get('origin') === null)
-    throw problem('forbidden', 'Missing Origin.', { next: 'use the dashboard, or a bearer token' });
-  return token;
+/** Of browsers, with the name and the attributes. */
+const maxCookie = 3900;
+
+interface Signed {
+  principal: Principal;
+  cookies: string[];
 }
 
-/** Until the browser is closed; out of reach of scripts and of other sites. */
-export const signInCookie = (token: string, publicUrl: URL): string =>
-  serialize(name, token, { ...attributes, secure: publicUrl.protocol === 'https:' });
+/** Only people sign in: an agent has its token in its environment. Throws a problem. */
+export async function signInBrowser(
+  body: SignInBody,
+  {
+    request,
+    address,
+    auth,
+    people,
+    device,
+    publicUrl,
+  }: {
+    request: Request;
+    address: string;
+    auth: Auth;
+    people: People;
+    device: DeviceSignIn;
+    publicUrl: URL;
+  },
+): Promise<Signed | 'pending'> {
+  const cookie = cookiesOf(publicUrl);
+  if ('device' in body) {
+    const token = await device.redeem(body.device, address);
+    return token === undefined ? 'pending' : await withToken(token);
+  }
+  if ('token' in body) return await withToken(body.token);
+  if (!('name' in body)) {
+    const principal = requirePerson(await auth.authenticate(request));
+    const { token } = await people.credential(principal, body.passphrase);
+    return { principal, cookies: [cookie('deciding', token, decidingSeconds)] };
+  }
+  const { principal, reading, deciding } = await people.signIn(body, address);
+  return {
+    principal,
+    cookies: [cookie('reading', reading, readingSeconds), cookie('deciding', deciding, decidingSeconds)],
+  };
 
-export const signOutCookie = (publicUrl: URL): string =>
-  serialize(name, '', { ...attributes, secure: publicUrl.protocol === 'https:', maxAge: 0 });
+  /** Of an issuer: it reads and decides, for the minutes that it lives. */
+  async function withToken(token: string): Promise<Signed> {
+    if (token.length > maxCookie)
+      throw problem('too_large', 'The token of the issuer is too long for a cookie.', {
+        next: 'have the issuer put fewer claims into it',
+      });
+    return {
+      principal: requirePerson(await auth.signIn(request, token)),
+      cookies: [cookie('reading', token)],
+    };
+  }
+}
 
-const attributes = { httpOnly: true, sameSite: 'Strict', path: '/' } as const;
+function requirePerson(principal: Principal): Principal {
+  if (principal.kind === 'person') return principal;
+  throw problem('forbidden', `This token belongs to the ${principal.kind} '${principal.name}'.`, {
+    next: 'sign in with your own name and passphrase',
+  });
+}

@@ -13,9 +13,8 @@ const sender = (...scopes: Scope[]) => ({
 test('[L/worktree] a failure is of the engine only where the command says so and the token may report gates', () => {
   const failed = { type: 'fail' as const, reason: 'not set up', at: 'abc:build/a/write#1' };
   const byEngine = { ...failed, actor: { kind: 'engine' as const } };
-  const around = { now: 1, url: 'http://server' };
   const kind = (command: typeof failed | typeof byEngine, ...scopes: Scope[]) =>
-    withProvenActor(command, sender(...scopes), around).actor.kind;
+    withProvenActor(command, sender(...scopes), 1).actor.kind;
   expect(kind(byEngine, 'write', 'gates')).toBe('engine');
   expect(kind(byEngine, 'write')).toBe('agent');
   expect(kind(failed, 'write', 'gates')).toBe('agent');

@@ -2,7 +2,7 @@ import type { Circumstances } from '../engine/index.ts';
 import type { Caller, Command } from '../machine/index.ts';
 import type { Scope } from '../schema/index.ts';
 import { may, type Principal, provenBy } from './principal.ts';
-import { missingScope, problem } from './problem.ts';
+import { credentialRequired, missingScope, problem } from './problem.ts';
 
 type Actor = NonNullable<Caller['actor']>;
 
@@ -46,18 +46,16 @@ export const scopeOf = (type: Type): Scope =>
 
 /**
  * Sets the server's `now` and an actor that the token proves. The actor may claim less: a person's agent uses that
- * person's token. The caller has already checked the scope `gates`. Throws `forbidden`.
+ * person's token. The caller also checks the scope of the command. Throws `forbidden` and `credential_required`.
  */
 export function withProvenActor<C extends { type: Type } & Partial<Caller>>(
   command: C,
   principal: Principal,
-  { now, url }: { now: number; url: string },
+  now: number,
 ): C & { now: number; actor: Actor } {
   const { type, session } = command;
-  if (personCommands.has(type) && command.actor?.kind === 'person' && principal.kind !== 'person')
-    throw problem('forbidden', `This token belongs to the ${principal.kind} '${principal.name}'.`, {
-      next: `log in with your own token: stepfast login ${url}`,
-    });
+  if (personCommands.has(type) && command.actor?.kind === 'person' && !may(principal, 'decide'))
+    throw credentialRequired(principal);
   if (decisions.has(type) && !may(principal, 'decide')) throw missingScope('decide');
   const actor: Actor = { ...actorOf(type, command.actor, principal), principal: provenBy(principal) };
   // Without a session, the author could review its own work.

@@ -20,6 +20,8 @@ export interface Issuer {
   keys: URL | JSONWebKeySet;
   /** Claim names. The `scope` claim may be a space-separated string or a list. */
   claims?: { project?: string; kind?: string; scope?: string };
+  /** With this client, people get the token that they decide with; without one they have passphrases. */
+  client?: { id: string; scope: string };
 }
 
 /** Asymmetric only: with HMAC, a client could sign tokens with the public key. */
@@ -39,6 +41,7 @@ const algorithms = [
 const toleranceSeconds = 5;
 const maxLength = 8192;
 const maxSubject = 100;
+const maxDecidingSeconds = 15 * 60;
 
 export const looksLikeJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
 
@@ -64,9 +67,8 @@ export function createJwtVerifier(
       const project = await backend.projectNamed(projectName);
       if (!project) return undefined;
       const kind = principalKinds.find((each) => each === payload[names.kind]) ?? 'agent';
-      const scopes = parseScopes(payload[names.scope]).filter(
-        (scope) => scope !== 'decide' || kind === 'person',
-      );
+      const decides = kind === 'person' && isShort(payload);
+      const scopes = parseScopes(payload[names.scope]).filter((scope) => scope !== 'decide' || decides);
       const principal: Principal = {
         id: `jwt:${sub.slice(0, maxSubject)}`,
         project,
@@ -97,6 +99,10 @@ export function createJwtVerifier(
     }
   }
 }
+
+/** A token that decides lives for minutes: longer ones lie on disks. */
+const isShort = ({ iat, exp }: JWTPayload): boolean =>
+  iat !== undefined && exp !== undefined && exp - iat <= maxDecidingSeconds;
 
 const isKeyFetchError = ({ code }: errors.JOSEError): boolean =>
   code === errors.JWKSTimeout.code || code === errors.JWKSInvalid.code || code === 'ERR_JOSE_GENERIC';

@@ -179,7 +179,8 @@ function foundWorkflow<T>(answer: T | undefined, name: string): T {
 const readerOf = (principal: Principal) => ({
   name: principal.name,
   kind: principal.kind,
-  mayDecide: may(principal, 'decide'),
+  // Who is signed in as a person is asked for the passphrase when deciding.
+  mayDecide: may(principal, 'decide') || principal.kind === 'person',
 });
 
 const heartbeatMs = 15_000;

@@ -20,9 +20,15 @@ export const missingScope = (scope: Scope) =>
   problem('forbidden', `This token does not have the scope '${scope}'.`, {
     next:
       scope === 'decide'
-        ? 'end your turn: a person must decide this with their own token'
+        ? 'end your turn: a person must decide this'
         : `use a token with that scope: stepfast token create --scope ${scope}`,
     headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
+
+/** A decision was sent as that of a person. The client of a person at a terminal gets a credential and sends it again. */
+export const credentialRequired = ({ kind, name }: { kind: string; name: string }) =>
+  problem('credential_required', `The token of the ${kind} '${name}' does not decide.`, {
+    next: 'a person decides this in their own terminal, or in the dashboard',
   });
 
 /** Replaces the store's own messages, which name hosts and users and belong in the log. */

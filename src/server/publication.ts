@@ -1,13 +1,6 @@
-import {
-  grantsOf,
-  hashDefinition,
-  hashGrants,
-  listWorkflows,
-  loadWorkflowTemplate,
-  needsTrust,
-  workflowSearchPath,
-} from '../definition/index.ts';
+import { grantsOf, hashDefinition, hashGrants, needsTrust } from '../definition/index.ts';
 import type { Definition } from '../machine/index.ts';
+import { bundledWorkflows } from '../workspace/index.ts';
 import type { Backend } from './backend.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
@@ -44,10 +37,6 @@ let known: ReadonlySet<string> | undefined;
 
 /** The digests of the workflows that come with this version. */
 function bundled(): ReadonlySet<string> {
-  known ??= new Set(
-    listWorkflows(workflowSearchPath().filter(({ kind }) => kind === 'bundled')).flatMap(({ file, base }) =>
-      base ? [] : [digestOf(loadWorkflowTemplate(file))],
-    ),
-  );
+  known ??= new Set([...bundledWorkflows().values()].map(digestOf));
   return known;
 }

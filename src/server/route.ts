@@ -4,6 +4,7 @@ import type { PageSource } from '../runtime/index.ts';
 import type { Scope } from '../schema/index.ts';
 import type { Audit } from './audit.ts';
 import type { Backend } from './backend.ts';
+import type { People } from './people.ts';
 import type { Principal } from './principal.ts';
 import type { Streams } from './streams.ts';
 
@@ -31,6 +32,7 @@ export interface PageServices extends Common {
 /** What the team server has. */
 export interface Services extends PageServices {
   backend: Backend;
+  people: People;
   streams: Streams;
 }
 

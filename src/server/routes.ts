@@ -17,11 +17,6 @@ import {
   publishAnswerSchema,
   publishBodySchema,
   runId,
-  type TokenAnswer,
-  tokenAnswerSchema,
-  tokenBodySchema,
-  type WhoamiAnswer,
-  whoamiAnswerSchema,
 } from '../schema/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { ownTurn } from '../turn-for.ts';
@@ -30,6 +25,7 @@ import { asReader, isDecision, scopeOf, withProvenActor } from './command-actor.
 import { pageRoutes } from './page-routes.ts';
 import { presented } from './present.ts';
 import { may } from './principal.ts';
+import { principalRoutes } from './principal-routes.ts';
 import { missingScope, problem } from './problem.ts';
 import { publish, requirePublished } from './publication.ts';
 import { type Call, type Common, commonRoute, type Route, rawResponse, route } from './route.ts';
@@ -141,10 +137,10 @@ export const routes: readonly Route[] = [
     summary: 'Start a run',
     body: beginBodySchema(definition),
     answer: executed,
-    handle: async ({ body, principal, engine, backend, now, url, request, audit }) => {
+    handle: async ({ body, principal, engine, backend, now, request, audit }) => {
       await checkDefinition(body.definition);
       await requirePublished(body.definition, principal, backend);
-      const command = withProvenActor(body.command, principal, { now, url });
+      const command = withProvenActor(body.command, principal, now);
       const circumstances = { ...body.circumstances, principal: principal.id };
       const begun = await engine.begin(body.definition, command, circumstances, body.once);
       if (isDecision(command.type)) await auditDecision(command, begun, audit);
@@ -295,36 +291,7 @@ export const routes: readonly Route[] = [
       return published;
     },
   }),
-  route({
-    method: 'POST',
-    path: '/v1/tokens',
-    scope: 'gates',
-    summary: 'Make a token for a session that a runner starts',
-    body: tokenBodySchema,
-    answer: tokenAnswerSchema,
-    async handle({ body, principal, backend, audit }): Promise<TokenAnswer> {
-      const { kind, project, name: by, id: parent } = principal;
-      if (kind !== 'runner' || principal.issued)
-        throw problem('forbidden', 'Only the token of a runner makes others.', {
-          next: `ask for one: stepfast token create NAME --project ${project.name} --kind runner`,
-        });
-      const made = await backend.makeToken(project.id, parent, body);
-      if (!made) throw problem('forbidden', 'This token has ended, or made too many others.');
-      const name = `${by}/${body.name}`;
-      await audit?.({ action: 'token.made', subject: made.id, details: { name, parent } });
-      return { ...made, name };
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/whoami',
-    scope: 'any',
-    summary: 'Get the identity and scopes of the token',
-    answer: whoamiAnswerSchema,
-    async handle({ principal: { project, kind, name, scopes } }): Promise<WhoamiAnswer> {
-      return { project: project.name, kind, name, scopes: [...scopes] };
-    },
-  }),
+  ...principalRoutes,
 ];
 
 type CommandCall = Call<{ run: string }, unknown, CommandBody, Common>;
@@ -342,7 +309,6 @@ async function execute({
   principal,
   engine,
   now,
-  url,
   request,
   audit,
 }: CommandCall): Promise<object> {
@@ -352,9 +318,9 @@ async function execute({
     const around = reader.circumstances(circumstances);
     return asPreferred(await engine.execute(params.run, reader.command, undefined, around), request);
   }
+  const proven = withProvenActor(command, principal, now);
   const needed = scopeOf(command.type);
   if (!may(principal, needed)) throw missingScope(needed);
-  const proven = withProvenActor(command, principal, { now, url });
   const around = { ...circumstances, principal: principal.id };
   const executed = await engine.execute(params.run, proven, given, around);
   if (isDecision(command.type)) await auditDecision(proven, executed, audit);

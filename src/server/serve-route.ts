@@ -4,7 +4,7 @@ import { turnFor } from '../turn-for.ts';
 import { parseJson, readJsonText } from './body.ts';
 import type { Limits } from './limits.ts';
 import { may } from './principal.ts';
-import { missingScope, problem } from './problem.ts';
+import { credentialRequired, missingScope, problem } from './problem.ts';
 import type { Call, Common, RawResponse, Route } from './route.ts';
 
 interface Sent {
@@ -20,7 +20,8 @@ export async function serveRoute<S extends Common>(
   { params, limits, incoming }: Sent,
 ): Promise<unknown> {
   const { principal, request } = services;
-  if (route.scope !== 'any' && !may(principal, route.scope)) throw missingScope(route.scope);
+  if (route.scope !== 'any' && !may(principal, route.scope))
+    throw route.scope === 'decide' ? credentialRequired(principal) : missingScope(route.scope);
   const call = {
     ...services,
     params: checked(route.params, params, 'bad_request'),

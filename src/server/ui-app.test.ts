@@ -25,7 +25,13 @@ function createApp(scopes: readonly Scope[] = ['read', 'write', 'decide']) {
   const app = createUiApp({
     pages: createLocalPages(runtime),
     engine: runtime.engine,
-    principal: { id: 'local', project: { id: 0, name: 'shop' }, kind: 'person', name: 'Ada', scopes },
+    principal: {
+      id: 'local',
+      project: { id: 0, name: 'shop' },
+      kind: scopes.includes('decide') ? 'person' : 'agent',
+      name: 'Ada',
+      scopes,
+    },
     links,
     hosts: { hosts: new Set(['127.0.0.1:7438']), origins: new Set([origin]) },
     asset: (path) =>
@@ -106,7 +112,7 @@ test('without a person the pages only read', async () => {
     needs: [{ run, needs: 1 }],
   });
   const answer = await fetch(`/v1/runs/${run}/commands`, { ...cookie, ...json }, approval(at));
-  expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'forbidden' }]);
+  expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'credential_required' }]);
 });
 
 test('every answer forbids scripts of others, and wrong input is no failure', async () => {

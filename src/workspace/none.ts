@@ -99,8 +99,8 @@ function readState(state: State, path: string): 'read' | 'unread' {
 
 let bundled: ReadonlyMap<string, Definition> | undefined;
 
-/** Read once, from this package's own files. */
-function bundledWorkflows(): ReadonlyMap<string, Definition> {
+/** By name. Read once, from this package's own files, which takes a tenth of a second. */
+export function bundledWorkflows(): ReadonlyMap<string, Definition> {
   bundled ??= readBundled();
   return bundled;
 }

@@ -229,8 +229,38 @@ export async function sendDecision(run: string, command: Decision): Promise<void
     throw new ApiError({ code: reply.code, message: reply.message ?? reply.code, next: reply.next });
 }
 
-export async function signIn(token: string): Promise<void> {
+async function postSignIn(body: object): Promise<void> {
   const headers = { 'Content-Type': 'application/json' };
-  const answer = await fetch('/sign-in', { method: 'POST', headers, body: JSON.stringify({ token }) });
+  const answer = await fetch('/sign-in', { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) await readAnswer(answer);
 }
+
+export const signIn = (who: { project: string; name: string; passphrase: string }): Promise<void> =>
+  postSignIn(who);
+
+/** How people sign in on this server. */
+export const signInQuery = {
+  queryKey: ['sign-in'],
+  queryFn: ({ signal }: Context) => get<{ issuer?: string }>('/v1/sign-in', signal),
+};
+
+export interface DeviceCode {
+  url: string;
+  code: string;
+  device: string;
+  seconds: number;
+}
+
+export const startDevice = async (): Promise<DeviceCode> =>
+  readAnswer(await fetch('/sign-in/device', { method: 'POST' }));
+
+/** Whether the person has agreed at the issuer. */
+export async function redeemDevice({ device }: DeviceCode): Promise<boolean> {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await fetch('/sign-in', { method: 'POST', headers, body: JSON.stringify({ device }) });
+  if (!answer.ok) await readAnswer(answer);
+  return answer.status === 204;
+}
+
+/** Of somebody who is signed in: they can decide for some minutes. */
+export const unlock = (passphrase: string): Promise<void> => postSignIn({ passphrase });

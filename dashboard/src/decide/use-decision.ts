@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { ApiError, sendDecision } from '../api/client.ts';
 import type { Decision } from '../api-types.ts';
 import { toast } from '../ui/toast.tsx';
+import { askPassphrase } from './passphrase.tsx';
 
 /** What a person chooses; the actor is added when it is sent. */
 export type Choice = Decision extends infer Each
@@ -26,7 +27,14 @@ export function useDecision(run: string): Sending {
     setRefusal(undefined);
     try {
       // Omit distributes over the union, which the compiler does not see through.
-      await sendDecision(run, { ...choice, actor: { kind: 'person' } } as Decision);
+      const decision = { ...choice, actor: { kind: 'person' } } as Decision;
+      try {
+        await sendDecision(run, decision);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'credential_required') throw error;
+        if (!(await askPassphrase())) return false;
+        await sendDecision(run, decision);
+      }
       toast(done);
       return true;
     } catch (error) {

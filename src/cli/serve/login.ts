@@ -1,13 +1,19 @@
-import { createRemoteEngine } from '../../engine/index.ts';
+import { commandName } from '../../command-name.ts';
+import { createRemoteEngine, type RemoteEngine } from '../../engine/index.ts';
+import { StepfastError } from '../../errors.ts';
 import { printable } from '../../messages/index.ts';
 import { renewMarks } from '../../runtime/index.ts';
+import { minPassphrase } from '../../schema/index.ts';
 import { findProject, keepLogin, plainToken, serverUrl, stateDirectory } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
+import { personOnly } from '../caller.ts';
+import { newPassphrase } from '../credential.ts';
 import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson } from '../perform.ts';
 import { openRuntime, projectOptions } from '../run-options.ts';
+import { personNote } from './person-note.ts';
 
 export const options = { ...projectOptions, 'token-stdin': { type: 'boolean' } } as const;
 
@@ -21,11 +27,19 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     io.stderr.write('Nothing was changed.\n');
     return exit.no;
   }
-  const token = plainToken(input.trim(), 'The input');
-  const who = await createRemoteEngine({ url, token, patienceMs: timeoutMs, clock: io.now }).whoami();
+  const given = plainToken(input.trim(), 'The input');
+  const server = connect(url, given, io);
+  const first = await server.whoami();
+  const isInvitation = first.scopes.includes('join');
+  const token = isInvitation ? await join(server, io) : given;
+  if (token === undefined) {
+    io.stderr.write('Nothing was changed.\n');
+    return exit.no;
+  }
+  const who = isInvitation ? await connect(url, token, io).whoami() : first;
   const project = findProject(io.cwd, { worktree: values.worktree, repoRoot: values['repo-root'] });
   keepLogin(project.root, stateDirectory({ env: io.env, home: io.home }), { url, token });
-  const notes = warningsFor(url, io);
+  const notes = [...warningsFor(url, io), ...(who.kind === 'person' ? [personNote(who)] : [])];
   if (notes.length === 0) {
     const { engine } = openRuntime(io, values);
     // Restores the marks of runs from before the last logout.
@@ -36,8 +50,23 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   io.stdout.write(
     `${paint(io.stdout, 'green', 'logged in')} to ${url}: project '${printable(who.project)}', as ${as}, scopes ${who.scopes.join(', ')}\nNew runs of ${printable(project.root)} start on the server. Existing local runs stay local.\n`,
   );
+  if (isInvitation)
+    io.stdout.write(
+      `This login is for the work of your agents. When you decide something, you are asked for your passphrase.\n`,
+    );
   for (const note of notes) io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(note)}\n`);
   return exit.ok;
+}
+
+const connect = (url: string, token: string, io: Io): RemoteEngine =>
+  createRemoteEngine({ url, token, patienceMs: timeoutMs, clock: io.now });
+
+/** Returns a token for the person's agents; undefined if the person gave up. */
+async function join(server: RemoteEngine, io: Io): Promise<string | undefined> {
+  const refused = personOnly(io, 'choose a passphrase', `${commandName()} login ${server.url}`);
+  if (refused) throw new StepfastError(refused.code, `${refused.message} ${refused.next}`);
+  const passphrase = await newPassphrase(io, minPassphrase);
+  return passphrase === undefined ? undefined : (await server.join(passphrase)).token;
 }
 
 async function promptForToken(url: string, io: Io): Promise<string | undefined> {

@@ -35,6 +35,12 @@ const cases: Record<
   jwks: { value: keys, needs: { issuer: issued.issuer }, sets: (it) => it.issuerFor(publicUrl)?.keys },
   'project-claim': { value: 'p', needs: issued, sets: (it) => it.issuerFor(publicUrl)?.claims },
   'kind-claim': { value: 'k', needs: issued, sets: (it) => it.issuerFor(publicUrl)?.claims },
+  'client-id': { value: 'c', needs: issued, sets: (it) => it.issuerFor(publicUrl)?.client?.id },
+  'client-scope': {
+    value: 'openid decide',
+    needs: { ...issued, 'client-id': 'c' },
+    sets: (it) => it.issuerFor(publicUrl)?.client?.scope,
+  },
   'scope-claim': { value: 's', needs: issued, sets: (it) => it.issuerFor(publicUrl)?.claims },
   connections: { value: '7', sets: (it) => it.connections },
   rate: { value: '12', sets: (it) => it.perSecond },

@@ -21,6 +21,8 @@ export const options = {
   'project-claim': { type: 'string' },
   'kind-claim': { type: 'string' },
   'scope-claim': { type: 'string' },
+  'client-id': { type: 'string' },
+  'client-scope': { type: 'string' },
   connections: { type: 'string' },
   rate: { type: 'string' },
   'project-runs': { type: 'string' },
@@ -60,6 +62,7 @@ export interface ServeSettings {
 }
 
 export const defaultPort = 7437;
+const defaultClientScope = 'openid read write gates decide';
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'];
 
 /** The environment variable that sets an option: `--public-url` is `STEPFAST_PUBLIC_URL`. */
@@ -132,6 +135,7 @@ export function settingsFrom(values: Values, io: Io): ServeSettings {
       jwks: text('jwks'),
       audience: list('audience'),
       claims: { project: text('project-claim'), kind: text('kind-claim'), scope: text('scope-claim') },
+      client: { id: text('client-id'), scope: text('client-scope') ?? defaultClientScope },
     }),
   };
 }
@@ -148,10 +152,17 @@ interface IssuerFlags {
   jwks: string | undefined;
   audience: string[];
   claims: Record<'project' | 'kind' | 'scope', string | undefined>;
+  client: { id: string | undefined; scope: string };
 }
 
-function issuerFrom({ issuer, jwks, audience, claims }: IssuerFlags): (publicUrl: URL) => Issuer | undefined {
-  if (issuer === undefined && jwks === undefined) return () => undefined;
+function issuerFrom({
+  issuer,
+  jwks,
+  audience,
+  claims,
+  client: { id, scope },
+}: IssuerFlags): (publicUrl: URL) => Issuer | undefined {
+  if (issuer === undefined && jwks === undefined && id === undefined) return () => undefined;
   if (issuer === undefined || jwks === undefined)
     throw usageError('--issuer and --jwks must be used together.');
   const named = Object.fromEntries(
@@ -163,6 +174,7 @@ function issuerFrom({ issuer, jwks, audience, claims }: IssuerFlags): (publicUrl
     audience: audience.length > 0 ? audience : [origin, `${origin}/`, `${origin}/mcp`],
     keys,
     claims: named,
+    ...(id === undefined ? {} : { client: { id, scope } }),
   });
 }
 

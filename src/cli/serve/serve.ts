@@ -1,4 +1,5 @@
 import { useCommandName } from '../../command-name.ts';
+import { bundledWorkflows } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
 import type { Io } from '../io.ts';
@@ -65,6 +66,8 @@ async function start(settings: ServeSettings, io: Io): Promise<RunningServer> {
       await (await loadPostgres()).refuseTransactionPooler(url);
       await backend.ready();
     });
+    // No request waits for it.
+    bundledWorkflows();
     const publicUrl = settings.publicUrl ?? new URL(`http://localhost:${port}`);
     const issuer = settings.issuerFor(publicUrl);
     // Filled in once the port is known.

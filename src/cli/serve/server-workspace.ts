@@ -1,6 +1,5 @@
-import { listWorkflows, workflowSearchPath } from '../../definition/index.ts';
 import type { Definition } from '../../machine/index.ts';
-import { none, type Workspace } from '../../workspace/index.ts';
+import { bundledWorkflows, none, type Workspace } from '../../workspace/index.ts';
 
 interface PublishedDefinitions {
   newest(most: number, name?: string): Promise<readonly Definition[]>;
@@ -13,17 +12,5 @@ export const serverWorkspace = (publications: PublishedDefinitions): Workspace =
     all: async (most) => (await publications.newest(most)).filter(({ name }) => !isBundled(name)),
   });
 
-let names: ReadonlySet<string> | undefined;
-
 /** Bundled names resolve to the bundled workflow, never to another under that name. */
-function isBundled(name: string): boolean {
-  names ??= bundledNames();
-  return names.has(name);
-}
-
-const bundledNames = (): ReadonlySet<string> =>
-  new Set(
-    listWorkflows(workflowSearchPath().filter(({ kind }) => kind === 'bundled')).flatMap(({ name, base }) =>
-      base ? [] : [name],
-    ),
-  );
+const isBundled = (name: string): boolean => bundledWorkflows().has(name);

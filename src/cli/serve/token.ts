@@ -23,14 +23,17 @@ const scopeHelp: Record<Scope, string> = {
   gates: 'report gate results',
   decide: 'make decisions that need a person',
   admin: 'delete runs',
+  join: 'choose a passphrase, once',
 };
 const defaultScopes: Record<PrincipalKind, readonly Scope[]> = {
   agent: ['read', 'write', 'gates'],
   runner: ['read', 'write', 'gates'],
   admin: ['read', 'admin'],
-  person: ['read', 'write', 'gates', 'decide'],
+  // An invitation: the person gets a token for agents' work with it, and decides with a passphrase.
+  person: ['join'],
 };
 const defaultExpiry = '90d';
+const invitationExpiry = '7d';
 const defaultGrace = '24h';
 const actions = ['create', 'list', 'rotate', 'revoke'] as const;
 const known = 'create, list, rotate or revoke';
@@ -86,10 +89,7 @@ type Values = { [K in 'kind' | 'expires' | 'grace' | 'agents']?: string | undefi
   scope?: string[] | undefined;
 };
 
-function parseRequest(
-  { kind: given = 'agent', scope, expires = defaultExpiry, agents }: Values,
-  io: Io,
-): TokenRequest {
+function parseRequest({ kind: given = 'agent', scope, expires, agents }: Values, io: Io): TokenRequest {
   const kind = principalKinds.find((each) => each === given);
   if (!kind)
     throw usageError(`--kind must be one of ${principalKinds.join(', ')}, not '${given.slice(0, 40)}'.`);
@@ -98,11 +98,13 @@ function parseRequest(
   if (unknown !== undefined)
     throw usageError(`Unknown scope '${unknown.slice(0, 40)}'. Scopes: ${allScopes.join(', ')}.`);
   const scopes = named ? allScopes.filter((each) => named.includes(each)) : [...defaultScopes[kind]];
-  if (kind !== 'person' && scopes.includes('decide'))
+  if (kind === 'person' && named) throw usageError('An invitation has no scopes: leave --scope out.');
+  const reserved = scopes.find((each) => kind !== 'person' && (each === 'decide' || each === 'join'));
+  if (reserved)
     throw usageError(
-      `The token of ${kind === 'runner' ? 'a' : 'an'} ${kind} cannot have the scope decide: remove it, or use --kind person.`,
+      `The token of ${kind === 'runner' ? 'a' : 'an'} ${kind} cannot have the scope ${reserved}: remove it, or use --kind person.`,
     );
-  const expiresAt = endOf(expires, io);
+  const expiresAt = endOf(expires ?? (kind === 'person' ? invitationExpiry : defaultExpiry), io);
   const request: TokenRequest = { kind, scopes, agents: agentsIn(agents) };
   return expiresAt === 'never' ? request : { ...request, expiresAt };
 }
@@ -153,12 +155,15 @@ function printCreated(
     return exit.ok;
   }
   io.stdout.write(`${token}\n`);
+  const isInvitation = scopes.includes('join');
   const until = expiresAt === undefined ? 'Never expires' : `Expires ${day(expiresAt)}`;
-  io.stderr.write(
-    `Save this token now: it is not shown again.\nToken of ${kind} ${printable(name)} for project ${project}. ${until}. Scopes:\n${scopes
-      .map((scope) => `  ${scope.padEnd(7)} ${scopeHelp[scope]}\n`)
-      .join('')}To revoke it: stepfast token revoke ${id} --project ${project}\n`,
-  );
+  const about = isInvitation
+    ? `An invitation for ${printable(name)} to project ${project}. ${until}. It works once: ${printable(name)} runs stepfast login with it and chooses a passphrase.\n`
+    : `Save this token now: it is not shown again.\nToken of ${kind} ${printable(name)} for project ${project}. ${until}. Scopes:\n${scopes
+        .map((scope) => `  ${scope.padEnd(7)} ${scopeHelp[scope]}\n`)
+        .join('')}`;
+  io.stderr.write(about);
+  io.stderr.write(`To revoke it: stepfast token revoke ${id} --project ${project}\n`);
   if (oldUntil !== undefined)
     io.stderr.write(`The old token ${replaces} works until ${new Date(oldUntil).toISOString()}.\n`);
   return exit.ok;

@@ -1,5 +1,6 @@
 import { commandName } from '../../command-name.ts';
 import type { Check, LocalRuntime } from '../../runtime/index.ts';
+import { personNote } from '../serve/person-note.ts';
 
 /** Checks the configured team server and the identity of its token. */
 export async function checkServer(
@@ -9,9 +10,14 @@ export async function checkServer(
   if (!server) return [];
   const what = server.url;
   try {
-    const { project, kind, name, scopes } = await server.whoami();
+    const who = await server.whoami();
+    const { project, kind, name, scopes } = who;
     const source = env.STEPFAST_URL?.trim() ? 'from STEPFAST_URL' : 'from login';
     const says = `responds; project '${project}', ${kind} '${name}', scopes ${scopes.join(', ')} (${source})`;
+    if (kind === 'person')
+      return [
+        { what, state: 'wrong', says: `${says}; ${personNote(who)}`, next: `${commandName()} login ${what}` },
+      ];
     const able = scopes.includes('write') && scopes.includes('gates');
     const next = 'get a token with the scopes write and gates';
     return [

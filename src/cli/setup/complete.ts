@@ -66,7 +66,7 @@ const completionMs = 500;
 
 async function candidatesOfKind(kind: string, io: Io): Promise<Candidate[]> {
   if (kind.includes('|') && !kind.startsWith('|')) return kind.split('|').map((word) => ({ word }));
-  const runtime = openRuntime(io, {}, [], completionMs);
+  const runtime = openRuntime(io, {}, { patienceMs: completionMs });
   if (kind === 'workflow' || kind === 'files') return workflowNames(runtime);
   const runs = await runtime.engine.runs();
   const live = runs.filter(isLive).flatMap(({ state }) => state ?? []);

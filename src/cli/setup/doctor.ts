@@ -70,7 +70,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 function tryOpen(io: Io, values: Parameters<typeof openRuntime>[1]): LocalRuntime | { problem: string } {
   try {
-    return openRuntime(io, values, [], serverTimeoutMs);
+    return openRuntime(io, values, { patienceMs: serverTimeoutMs });
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }

@@ -193,7 +193,7 @@ function baseWorkflow(name: string, base: string, { project, values, io }: Conte
     const cwd = join(top, folderIn(project.worktree));
     if (!existsSync(cwd)) return { why: 'the base has no such project' };
     try {
-      const runtime = openRuntime({ ...io, cwd }, {}, values.trust ?? []);
+      const runtime = openRuntime({ ...io, cwd }, {}, { trusted: values.trust ?? [] });
       const { definition, hash, from, file } = runtime.resolve(name);
       if (from === 'user' || (from === 'file' && !isInside(top, file)))
         return { why: `the base has no workflow '${name}'` };

@@ -55,7 +55,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       project.worktree,
       'HEAD',
       async (top, commit): Promise<Verified | RefusalText> => {
-        const runtime = openRuntime({ ...io, cwd: join(top, subdirectory) }, {}, values.trust ?? []);
+        const runtime = openRuntime(
+          { ...io, cwd: join(top, subdirectory) },
+          {},
+          {
+            trusted: values.trust ?? [],
+          },
+        );
         const { definition, hash, from, file } = runtime.resolve(workflow);
         if (from === 'user') throw notFound(`'${workflow}' is a user workflow, not a committed one.`);
         if (from === 'file' && !isInside(top, file))

@@ -23,7 +23,7 @@ const host = '127.0.0.1';
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = readArgs(args, options, { max: 0 });
   const port = portIn(values.port);
-  const runtime = openRuntime(io, values);
+  const runtime = openRuntime(io, values, { unasked: true });
   const server = await import('../../server/index.ts');
   const reader = whyNotAPerson(io);
   const links = server.createOneTimeLinks();

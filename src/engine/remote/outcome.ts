@@ -16,6 +16,9 @@ export type Outcome = { answer: Answer } | { refused: StepfastError } | { proble
 
 const passing: readonly number[] = [429, 502, 503, 504];
 
+/** About the credential of a person. */
+const personCodes: readonly string[] = ['credential_required', 'wrong_passphrase', 'too_many_tries'];
+
 export function answerOf(
   response: Pick<Response, 'status' | 'headers'>,
   text: string,
@@ -29,15 +32,17 @@ export function answerOf(
   const body = parse(text);
   if (status >= 200 && status < 300 && body !== undefined) return { answer: { status, body, ...known } };
   const { code, message, next } = errorIn(body);
-  if (passing.includes(status)) {
+  if (passing.includes(status) && code !== 'too_many_tries') {
     const afterMs = retryAfter(headers.get('retry-after'));
     const problem = `it is not ready (${status}${message === undefined ? '' : `: ${message}`})`;
     return { problem, ...(afterMs === undefined ? {} : { afterMs }) };
   }
   if (code !== undefined && message !== undefined && Object.hasOwn(engineStatus, code))
     return { refused: new StepfastError(code, message, { data: { home: 'server' } }) };
-  const said = message === undefined ? '' : `: ${message}`;
   const then = next === undefined ? '' : ` Next: ${next}.`;
+  if (code !== undefined && message !== undefined && personCodes.includes(code))
+    return { refused: new StepfastError(code, `${message}${then}`, { data: { status } }) };
+  const said = message === undefined ? '' : `: ${message}`;
   const whole = `${whyOf()}${said.replace(/\.$/, '')}.${then}${ageOf(headers)}`;
   const kind = status >= 500 ? 'server_failed' : 'server_refused';
   return { refused: new StepfastError(kind, whole, { data: { status } }) };

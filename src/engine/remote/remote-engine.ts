@@ -3,6 +3,7 @@ import { type Command, type Definition, dueArtifacts, ended, type Text } from '.
 import {
   type BeginBody,
   type CommandBody,
+  type CredentialAnswer,
   etagOf,
   type IdsAnswer,
   maxPage,
@@ -13,6 +14,7 @@ import {
   type PublishAnswer,
   paths,
   preferenceOf,
+  type SignInAnswer,
   type TokenAnswer,
   type WhoamiAnswer,
 } from '../../schema/index.ts';
@@ -33,6 +35,12 @@ export interface RemoteEngine extends Engine {
   publish(definition: Definition): Promise<PublishAnswer>;
   /** A token for one session of this runner. */
   makeToken(name: string, seconds: number): Promise<TokenAnswer>;
+  /** How a person gets a credential. */
+  signIn(): Promise<SignInAnswer>;
+  /** With the passphrase of the login's person. */
+  credential(passphrase: string): Promise<CredentialAnswer>;
+  /** With an invitation: sets a passphrase, and returns a token for agents. */
+  join(passphrase: string): Promise<TokenAnswer>;
   /** All runs of the project without their states, newest first. */
   list(): Promise<ListedRun[]>;
 }
@@ -55,6 +63,9 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     whoami,
     publish,
     makeToken,
+    signIn,
+    credential,
+    join,
     begin,
     execute,
     view,
@@ -245,6 +256,19 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   async function makeToken(name: string, seconds: number): Promise<TokenAnswer> {
     const body = { name, seconds };
     return bodyOf<TokenAnswer>(await ask({ method: 'POST', path: paths.tokens, body }));
+  }
+
+  async function signIn(): Promise<SignInAnswer> {
+    return bodyOf<SignInAnswer>(await ask({ path: paths.signIn }));
+  }
+
+  async function credential(passphrase: string): Promise<CredentialAnswer> {
+    const body = { passphrase };
+    return bodyOf<CredentialAnswer>(await ask({ method: 'POST', path: paths.credentials, body }));
+  }
+
+  async function join(passphrase: string): Promise<TokenAnswer> {
+    return bodyOf<TokenAnswer>(await ask({ method: 'POST', path: paths.people, body: { passphrase } }));
   }
 }
 

@@ -13,6 +13,8 @@ export interface RemoteOptions {
    * until the next action or wait.
    */
   together?: boolean;
+  /** Gets a credential of a few minutes from a person, for what the token may not do. It is kept in memory only. */
+  credential?: (() => Promise<string>) | undefined;
   fetch?: typeof globalThis.fetch;
   clock?: (() => number) | undefined;
 }
@@ -57,12 +59,14 @@ export function createAsking({
   token,
   patienceMs,
   together = false,
+  credential,
   fetch = globalThis.fetch,
   clock = Date.now,
 }: RemoteOptions): Asking {
   let waited = 0;
   let lastProblem = 'it did not answer a moment ago';
   let ahead = 0;
+  let given: Promise<string> | undefined;
   return { url, ask, now: () => clock() + ahead };
 
   async function ask(question: Question): Promise<Answer> {
@@ -72,11 +76,12 @@ export function createAsking({
       mine += Math.max(0, ms);
       if (together) waited = Math.max(waited, mine);
     };
+    let bearer = token;
     for (let tries = 0; ; tries += 1) {
       const left = patienceMs - mine;
       if (left <= 0) throw unreachable(url, lastProblem);
       const began = performance.now();
-      const outcome = await attempt(question, Math.min(left, attemptMs));
+      const outcome = await attempt(question, bearer, Math.min(left, attemptMs));
       const took = performance.now() - began;
       if ('answer' in outcome) {
         spend(took - (question.holdMs ?? 0));
@@ -84,7 +89,13 @@ export function createAsking({
       }
       spend(took);
       question.signal?.throwIfAborted();
-      if ('refused' in outcome) throw outcome.refused;
+      if ('refused' in outcome) {
+        if (outcome.refused.code !== 'credential_required' || !credential || bearer !== token)
+          throw outcome.refused;
+        given ??= credential();
+        bearer = await given;
+        continue;
+      }
       lastProblem = outcome.problem;
       const pause = Math.max(outcome.afterMs ?? 0, pauseFor(tries));
       if (pause >= patienceMs - mine) throw unreachable(url, lastProblem);
@@ -93,7 +104,7 @@ export function createAsking({
     }
   }
 
-  async function attempt(question: Question, ms: number): Promise<Outcome> {
+  async function attempt(question: Question, bearer: string, ms: number): Promise<Outcome> {
     const { method = 'GET', path, query = {}, body, etag, holdMs = 0, prefer, signal } = question;
     const timeout = AbortSignal.timeout(Math.ceil(ms + holdMs));
     const sent = Object.entries(query).flatMap(([name, value]) =>
@@ -104,7 +115,7 @@ export function createAsking({
       const response = await fetch(`${url}${path}${sent.length === 0 ? '' : `?${sent.join('&')}`}`, {
         method,
         headers: {
-          authorization: `Bearer ${token}`,
+          authorization: `Bearer ${bearer}`,
           [apiHeader]: String(apiVersion),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(etag === undefined ? {} : { 'if-none-match': etag }),

@@ -2,6 +2,7 @@ export { type AuditAction, type AuditActor, type AuditEntry, readAudit } from '.
 export type { DatabaseOptions } from './database.ts';
 export { dropMonths } from './drop-months.ts';
 export { type MigrationResult, migrate } from './migrate.ts';
+export type { People } from './people.ts';
 export { refuseTransactionPooler } from './pooler.ts';
 export { createPostgres, type Postgres, type TokenRecord } from './postgres.ts';
 export type { ProjectRows, StoredRow } from './project-rows.ts';

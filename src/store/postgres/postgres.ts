@@ -9,6 +9,7 @@ import { createDefinitionCache } from './definition-cache.ts';
 import { requireSchema } from './migrate.ts';
 import { migrations } from './migrations/list.ts';
 import { createNamedMutex } from './named-mutex.ts';
+import { createPeople, type People } from './people.ts';
 import { toStepfastError, wrapErrors } from './postgres-errors.ts';
 import { createProjectRows, type ProjectRows } from './project-rows.ts';
 import { createProjectStore } from './project-store.ts';
@@ -50,6 +51,7 @@ export interface Postgres {
   store(project: number): Store;
   sessions(project: number): ProjectSessions;
   publications(project: number): Publications;
+  people(project: number): People;
   rows(project: number): ProjectRows;
   /** Batches after the cursor; without a cursor only the current end of the stream. */
   tail(project: number, after: string | undefined, limit: number): Promise<TailPage>;
@@ -167,6 +169,14 @@ export function createPostgres(options: DatabaseOptions & { quotas?: Quotas }): 
         publish: (...args) => wrapErrors('the workflow', () => publish(...args)),
         newest: (...args) => wrapErrors('the workflows', () => newest(...args)),
         mayStart: (...args) => wrapErrors('the workflow', () => mayStart(...args)),
+      };
+    },
+    people(project) {
+      const { join, secretOf, makeCredential } = createPeople(query, project);
+      return {
+        join: (...args) => wrapErrors('the person', () => join(...args)),
+        secretOf: (...args) => wrapErrors('the person', () => secretOf(...args)),
+        makeCredential: (...args) => wrapErrors('the credential', () => makeCredential(...args)),
       };
     },
     rows(project) {

@@ -26,6 +26,7 @@ export interface TokenInfo extends NewToken {
 export interface Tokens {
   /** Returns the token once: only its SHA-256 is stored. */
   create(project: number, token: NewToken): Promise<{ id: string; token: string }>;
+  /** Without the credentials of people, which live for minutes. */
   list(project: number): Promise<TokenInfo[]>;
   /** Whether an active token was revoked. */
   revoke(project: number, id: string): Promise<boolean>;
@@ -76,7 +77,7 @@ export function createTokens(url: string): Tokens {
     list: (project) =>
       asOwnerOf(url, project, async (client) => {
         const { rows } = await client.query<Row>(
-          `select ${columns} from stepfast.tokens where project = $1 order by created_at, id`,
+          `select ${columns} from stepfast.tokens where project = $1 and not credential order by created_at, id`,
           [project],
         );
         return rows.map(

@@ -163,7 +163,7 @@ test.skipIf(!hasParts)('the page to sign in is accessible', async () => {
     const page = await context.newPage();
     await page.addInitScript(axe);
     await page.goto(site.url);
-    await page.getByLabel('Token').waitFor();
+    await page.getByLabel('Passphrase').waitFor();
     await expectAccessible(page, 'sign in');
   } finally {
     await browser.close();

@@ -5,8 +5,11 @@ import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
 import { createProjects, createTokens } from '../../../src/store/postgres/index.ts';
 import { browserProgram, openBrowser } from '../../kit/browser.ts';
+import { signInTo } from '../../kit/dashboard/sign-in.ts';
 import { startDatabase, type TestDatabase } from '../../kit/database.ts';
 import { action, workflow } from '../../kit/run.ts';
+import { startIssuer } from '../server/issuer-kit.ts';
+import { becomePerson, passphrase } from '../server/person-kit.ts';
 import { type Cli, createCli, type Served } from '../server/serve-kit.ts';
 
 const it = test.skipIf(browserProgram === undefined);
@@ -17,23 +20,20 @@ let cli: Cli;
 let served: Served;
 let browser: Browser;
 let engine: Engine;
-let tokens: Record<'person' | 'agent', string>;
+let project: number;
+let credential: string;
 
 beforeAll(async () => {
   if (browserProgram === undefined) return;
   database = await startDatabase({ fsync: false });
   const { url, postgres } = database;
-  const project = await createProjects(url).create('shop');
-  const create = async (kind: 'person' | 'agent') => {
-    const scopes = ['read', 'write', 'gates', ...(kind === 'person' ? ['decide'] : [])];
-    return (
-      await createTokens(url).create(project.id, { kind, name: kind === 'person' ? 'Ada' : 'robot', scopes })
-    ).token;
-  };
-  tokens = { person: await create('person'), agent: await create('agent') };
-  engine = createEngine({ store: postgres.store(project.id), newRun, hashOf: hashDefinition });
+  project = (await createProjects(url).create('shop')).id;
+  const invitation = { kind: 'person' as const, name: 'Ada', scopes: ['join'] };
+  const { token } = await createTokens(url).create(project, invitation);
+  engine = createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition });
   cli = createCli({ STEPFAST_DATABASE_URL: url });
   served = await cli.serve('--no-jobs');
+  credential = (await becomePerson(served.url, token)).credential;
   browser = await openBrowser();
 });
 afterAll(async () => {
@@ -49,10 +49,7 @@ async function openPage(): Promise<Page> {
   return await context.newPage();
 }
 
-async function signIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-}
+const ada = { project: 'shop', name: 'Ada' };
 
 const waitingRun = async (summary: string): Promise<string> => {
   const { run } = await engine.begin(definition, { type: 'start', now: Date.now(), summary });
@@ -60,19 +57,20 @@ const waitingRun = async (summary: string): Promise<string> => {
   return run;
 };
 
-it('a person signs in with their own token and decides; an agent does not', async () => {
+it('a person signs in with a passphrase and decides', async () => {
   const run = await waitingRun('Dark mode');
   const page = await openPage();
   await page.goto(served.url);
-  await signIn(page, `${tokens.person}x`);
+  await signInTo(page, ada, 'not this one');
   await page.getByRole('alert').waitFor();
-  await signIn(page, tokens.agent);
-  await page.getByRole('alert').getByText('robot').waitFor();
+  await signInTo(page, { project: 'shop', name: 'nobody' });
+  await page.getByRole('alert').waitFor();
   expect(await page.context().cookies()).toEqual([]);
-  await signIn(page, tokens.person);
+  await signInTo(page, ada);
   await page.getByText('Plan waits for your review').first().waitFor();
-  const [cookie] = await page.context().cookies();
-  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', expires: -1 });
+  const cookies = await page.context().cookies();
+  expect(cookies).toHaveLength(2);
+  for (const cookie of cookies) expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
   await page.keyboard.press('1');
   await page.getByText('Three colors').first().waitFor();
   await page.keyboard.press('Control+Enter');
@@ -80,10 +78,60 @@ it('a person signs in with their own token and decides; an agent does not', asyn
   expect((await engine.view(run))?.state.outputs.plan?.reviewed).toBe('Ada');
 });
 
+it('S5: some minutes later a decision asks for the passphrase again', async () => {
+  const run = await waitingRun('Sepia');
+  const page = await openPage();
+  await page.goto(served.url);
+  await signInTo(page, ada);
+  await page.getByText('Live').waitFor();
+  // As if five minutes had passed.
+  await page.context().clearCookies({ name: 'stepfast_credential' });
+  await page.goto(`${served.url}/runs/${run}`);
+  await page.getByRole('link', { name: 'Review' }).first().click();
+  await page.getByText('Three colors').first().waitFor();
+  await page.keyboard.press('Control+Enter');
+  const dialog = page.getByRole('dialog', { name: 'Passphrase' });
+  await dialog.getByLabel('Passphrase').fill('not this one');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('alert').waitFor();
+  expect((await engine.view(run))?.state.status).toBe('waiting');
+  await dialog.getByLabel('Passphrase').fill(passphrase);
+  await page.keyboard.press('Enter');
+  await expect.poll(async () => (await engine.view(run))?.state.step).toBe('build');
+});
+
+it('S5: with an issuer, the page waits until the person has agreed there', async () => {
+  const issuer = await startIssuer('the team');
+  const own = await cli.serve(
+    '--no-jobs',
+    ...['--issuer', issuer.url, '--jwks', `${issuer.url}/keys`, '--client-id', issuer.client],
+    ...['--audience', 'the team'],
+  );
+  try {
+    const run = await waitingRun('Solarized');
+    const page = await openPage();
+    await page.goto(own.url);
+    await page.getByRole('button', { name: 'Sign in with' }).click();
+    await page.getByText('CODE-1').waitFor();
+    const claims = { sub: 'ida-7', name: 'Ida', stepfast_project: 'shop', stepfast_kind: 'person' };
+    issuer.decide('CODE-1', { ...claims, scope: 'read write decide' });
+    await page.getByText('Live').waitFor();
+    await page.goto(`${own.url}/runs/${run}`);
+    await page.getByRole('link', { name: 'Review' }).first().click();
+    await page.getByText('Three colors').first().waitFor();
+    await page.keyboard.press('Control+Enter');
+    await expect.poll(async () => (await engine.view(run))?.state.step).toBe('build');
+    expect((await engine.view(run))?.state.outputs.plan?.reviewed).toBe('Ida (ida-7)');
+  } finally {
+    await own.stop();
+    issuer.close();
+  }
+});
+
 it('a browser sees what others change, and comes back after the server was away', async () => {
   const page = await openPage();
   await page.goto(served.url);
-  await signIn(page, tokens.person);
+  await signInTo(page, ada);
   await page.getByText('Live').waitFor();
   await waitingRun('Light mode');
   await page.getByText('Light mode').first().waitFor();
@@ -103,13 +151,17 @@ it('a request with the cookie must come from a page of this server', async () =>
   const send = (headers: Record<string, string>) =>
     fetch(`${served.url}/v1/runs/${run}/commands`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', cookie: `stepfast_token=${tokens.person}`, ...headers },
+      headers: {
+        'content-type': 'application/json',
+        cookie: `stepfast_credential=${credential}`,
+        ...headers,
+      },
       body: JSON.stringify({ command }),
     });
   expect((await send({})).status).toBe(403);
   expect((await send({ origin: 'https://evil.example' })).status).toBe(403);
   expect((await send({ origin: 'null' })).status).toBe(403);
-  expect((await send({ origin: served.url, cookie: 'stepfast_token=x' })).status).toBe(401);
+  expect((await send({ origin: served.url, cookie: 'stepfast_credential=x' })).status).toBe(401);
   expect((await engine.view(run))?.state.status).toBe('waiting');
   expect((await send({ origin: served.url })).status).toBe(200);
   expect((await engine.view(run))?.state.step).toBe('build');

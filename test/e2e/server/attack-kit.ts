@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { type Answered, type CallOptions, call } from './http-kit.ts';
+import { becomePerson } from './person-kit.ts';
 import { createCli } from './serve-kit.ts';
 
 const meter = join(import.meta.dirname, '../../kit/loop-meter.ts');
@@ -54,15 +55,19 @@ export async function openArena(...serveArgs: string[]): Promise<Arena> {
   for (const project of ['hostile', 'quiet']) await cli.output('project', 'create', project);
   const create = (name: string, project: string, ...more: string[]) =>
     cli.output('token', 'create', name, '--project', project, ...more);
-  const tokens = {
+  const made = {
     attacker: await create('attacker', 'hostile'),
     reader: await create('reader', 'hostile', '--scope', 'read'),
     admin: await create('admin', 'hostile', '--scope', 'read,write,admin'),
-    person: await create('person', 'hostile', '--kind', 'person'),
     bystander: await create('bystander', 'quiet'),
   };
   const server = await cli.serve('--no-jobs', '--log-level', 'error', ...serveArgs);
   const { url } = server;
+  const { credential: person } = await becomePerson(url, await create('Ada', 'hostile', '--kind', 'person'));
+  // Longer than a test takes.
+  const extended = `update stepfast.tokens set expires_at = now() + interval '1 hour' where credential`;
+  await cluster.query('arena', extended);
+  const tokens = { ...made, person };
   const { port } = new URL(url);
   const sockets = new Set<Socket>();
   const ask: Arena['call'] = (...args) => call(url, ...args);

@@ -43,7 +43,7 @@ async function sign(
   own: Record<string, unknown> = {},
   { key = keys.privateKey, alg = 'ES256', kid = 'one' }: { key?: CryptoKey; alg?: string; kid?: string } = {},
 ): Promise<string> {
-  const payload = { iss: issuer, aud: audience, exp: seconds(300), ...claims, ...own };
+  const payload = { iss: issuer, aud: audience, iat: seconds(0), exp: seconds(300), ...claims, ...own };
   return await new SignJWT(payload).setProtectedHeader({ alg, kid }).sign(key);
 }
 
@@ -111,10 +111,13 @@ test('a token of the issuer is taken for what it says', async () => {
     name: 'Ada (robot-7)',
     scopes: ['read', 'decide'],
   });
+  // What lives longer than some minutes does not decide.
+  const long = await sign({ stepfast_kind: 'person', scope: 'read decide', exp: seconds(3600) });
+  expect((await whoami(long)).body.scopes).toEqual(['read']);
   // A name that equals the subject is shown once.
   expect((await whoami(await sign({ name: 'robot-7' }))).body.name).toBe('robot-7');
-  const long = (await whoami(await sign({ name: 'A'.repeat(500) }))).body.name;
-  expect(long).toMatch(/^A{100} \(robot-7\)$/);
+  const cut = (await whoami(await sign({ name: 'A'.repeat(500) }))).body.name;
+  expect(cut).toMatch(/^A{100} \(robot-7\)$/);
   // An agent decides nothing, whatever the issuer gave it.
   expect((await whoami(await sign({ scope: 'decide admin' }))).body.scopes).toEqual(['admin']);
   expect(asked).toBe(1);

@@ -44,7 +44,7 @@ test('a command line that makes no sense is refused before anything is asked', a
     [['token', 'create', 'x', '--project', 'p', '--scope', 'everything'], 'Unknown scope'],
     [['token', 'create', 'x'], '--project'],
     [['token', 'create', 'x', '--project', 'p', '--expires', 'soon'], '30d'],
-    [['project', 'drop', 'x'], 'create, list, rename, export or remove'],
+    [['project', 'drop', 'x'], 'create, list, rename, publish-only, export or remove'],
     [['project', 'rename', 'x'], 'new name'],
     [['token', 'rotate', 'x', '--project', 'p', '--grace', 'soon'], '24h'],
     [['audit', '--limit', '0'], '--limit'],
@@ -74,7 +74,7 @@ test('a team is set up, works, and its server stops in good order', async () => 
   const person = JSON.parse(
     (await stepfast(['token', 'create', 'Ada', '--project', 'shop', '--kind', 'person', '--json'])).stdout,
   );
-  expect(person).toMatchObject({ kind: 'person', scopes: ['read', 'write', 'gates', 'decide'] });
+  expect(person).toMatchObject({ kind: 'person', scopes: ['join'] });
   expect(await stepfast(['token', 'create', 'x', '--project', 'nowhere'])).toMatchObject({ code: 3 });
 
   const server = await serve();

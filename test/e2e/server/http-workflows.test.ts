@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { createMcpTools } from '../../../src/cli/serve/mcp-tools.ts';
+import type { Definition } from '../../../src/machine/index.ts';
 import { hashToken } from '../../../src/server/index.ts';
 import { definition, projects, startHttp } from './http-kit.ts';
 import { connect } from './mcp-http-kit.ts';
 import { createMemoryBackend } from './memory-backend.ts';
 
-test('over MCP a bundled name is the bundled workflow, whatever was begun under it', async () => {
+test('over MCP a bundled name is the bundled workflow, whatever was published or begun under it', async () => {
   const backend = createMemoryBackend(projects);
   const mcp = await createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
   await using server = await startHttp(backend, { mcp });
@@ -17,18 +18,23 @@ test('over MCP a bundled name is the bundled workflow, whatever was begun under 
     name: 'bot',
     scopes: ['read', 'write'],
   });
-  for (const name of ['go', 'ours']) {
+  for (const name of ['go', 'ours', 'begun']) {
     const body = {
       definition: { ...definition, name, description: `Our own ${name}` },
       command: { type: 'start' },
     };
     expect(await server.call('POST', '/v1/runs', { token, body })).toMatchObject({ status: 200 });
+    if (name !== 'begun')
+      await backend
+        .publications(projects.north)
+        .publish({ definition: body.definition as Definition, hash: name, digest: name, by: 'Ada' });
   }
   const { client, call, close } = await connect([`${server.url}/mcp`], token);
   const [listed] = (await client.readResource({ uri: 'stepfast://workflows' })).contents;
   const text = listed && 'text' in listed ? listed.text : '';
   expect(text).toContain('Our own ours');
   expect(text).not.toContain('Our own go');
+  expect(text).not.toContain('Our own begun');
   const started = await call('workflow_start', { workflow: 'go', inputs: { task: 'fix it' } });
   expect(started.S.run).toMatch(/^go-/);
   const begun = await backend.engine(projects.north).view(started.S.run);

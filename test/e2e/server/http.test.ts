@@ -168,7 +168,7 @@ test('whoami tells whose token it is', async () => {
     project: 'south',
     kind: 'person',
     name: 'Ada',
-    scopes: ['read', 'write', 'gates', 'decide', 'admin'],
+    scopes: ['read', 'write', 'gates', 'decide', 'admin', 'join'],
   });
 });
 

@@ -98,9 +98,16 @@ export const attempts: Record<string, (side: Side, other: Side) => Attempt[]> = 
   'GET /v1/workflows/:name': ({ secret }) => [{ path: `/v1/workflows/${secret}`, own: 200 }],
   'GET /v1/workflows/:name/dry-run': ({ secret }) => [{ path: `/v1/workflows/${secret}/dry-run`, own: 200 }],
   // Refused to the agents of both sides: that only a person publishes and only a runner makes tokens is tested elsewhere.
-  'POST /v1/workflows': ({ secret }) => [
-    { path: '/v1/workflows', body: { definition: { ...definition, name: secret } }, own: 403 },
+  'POST /v1/workflows': () => [
+    { path: '/v1/workflows', body: { definition: { ...definition, name: 'published' } }, own: 403 },
   ],
   'POST /v1/tokens': ({ secret }) => [{ path: '/v1/tokens', body: { name: secret, seconds: 60 }, own: 403 }],
+  // Names and passphrases belong to a project. That an invitation is used once is tested elsewhere.
+  'POST /v1/people': ({ secret }) => [
+    { path: '/v1/people', body: { passphrase: secret.repeat(3) }, own: 403 },
+  ],
+  'POST /v1/credentials': ({ secret }) => [
+    { path: '/v1/credentials', body: { passphrase: secret }, own: 403 },
+  ],
   'GET /v1/whoami': () => [{ path: '/v1/whoami', own: 200 }],
 };

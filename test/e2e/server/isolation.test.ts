@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBackend } from '../../../src/cli/serve/backend.ts';
 import { createMcpTools } from '../../../src/cli/serve/mcp-tools.ts';
+import type { Definition } from '../../../src/machine/index.ts';
 import { type Backend, routes } from '../../../src/server/index.ts';
+import { hashPassphrase } from '../../../src/server/passphrase.ts';
 import { createProjects, createTokens, migrate } from '../../../src/store/postgres/index.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { hostileCalls } from './hostile-calls.ts';
@@ -35,15 +37,19 @@ afterAll(async () => {
 async function fill(url: string, name: string): Promise<Side> {
   const secret = `${name}-only`;
   const project = await createProjects(url).create(name);
-  const make = async (kind: 'agent' | 'person') =>
-    (
-      await createTokens(url).create(project.id, {
-        kind,
-        name: `${name}-${kind}`,
-        scopes: ['read', 'write', 'gates', 'admin', ...(kind === 'person' ? ['decide'] : [])],
-      })
-    ).token;
-  const [token, person] = [await make('agent'), await make('person')];
+  const all = ['read', 'write', 'gates', 'admin'];
+  const tokens = createTokens(url);
+  const { token } = await tokens.create(project.id, { kind: 'agent', name: `${name}-agent`, scopes: all });
+  const invited = { kind: 'person' as const, name: `${name}-person`, scopes: ['join'] };
+  const invitation = await tokens.create(project.id, invited);
+  const people = backend.people(project.id);
+  await people.join(invitation.id, await hashPassphrase(secret), 3600);
+  const scopes = ['read', 'write', 'gates', 'admin', 'decide'] as const;
+  const credential = await people.makeCredential(invited.name, { scopes, seconds: 3600 });
+  const person = credential?.token ?? '';
+  const published = { ...definition, name: secret, description: secret } as Definition;
+  const publication = { definition: published, hash: secret, digest: secret, by: invited.name };
+  await backend.publications(project.id).publish(publication);
   const run = `${name}-20261115-${randomBytes(4).toString('hex')}`;
   const beginning = {
     definition: { ...definition, name: secret, description: secret },

@@ -49,7 +49,9 @@ test.each(['2025', '2026'] satisfies Era[])(
     const project = await database.project();
     const engine = backend.engine(project);
     const { call, close, asked } = await connect(urls, await tokenOf(project), { era });
-    await engine.begin(workflow(plain), { type: 'start', now: Date.now(), session: 'laptop' });
+    await backend
+      .publications(project)
+      .publish({ definition: workflow(plain), hash: 'h', digest: 'd', by: 'ada' });
     const { S } = await call('workflow_start', { workflow: 'plain', summary: 'mine' });
     for (let count = 0; count < 250; count += 1)
       await engine.begin(workflow(plain), { type: 'start', now: Date.now(), session: 'laptop' });

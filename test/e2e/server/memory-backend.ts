@@ -4,6 +4,7 @@ import { createPages, createRowIndex, createRuntime, knownWorkflows } from '../.
 import type { Backend, TokenRecord } from '../../../src/server/index.ts';
 import type { Entry, RunInfo, Store } from '../../../src/store/index.ts';
 import type { Publication, TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
+import { hashToken, newToken } from '../../../src/token-format.ts';
 import { none } from '../../../src/workspace/index.ts';
 import { createMemoryStore } from '../../kit/memory-store.ts';
 
@@ -25,6 +26,7 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
   const tokens = new Map<string, TokenRecord>();
   const listeners = new Set<WakeListener>();
   const [audited, used]: [object[], string[]] = [[], []];
+  const secrets = new Map<string, string>();
   const publications = new Map<number, Publication[]>();
   const publishedIn = (project: number): Publication[] => {
     const known = publications.get(project) ?? [];
@@ -125,6 +127,27 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
             .slice(0, limit);
         },
         mayStart: async () => true,
+      };
+    },
+    people(project) {
+      const name = Object.keys(projects).find((each) => projects[each] === project) ?? '';
+      const issue = (record: Omit<TokenRecord, 'id' | 'project'>) => {
+        const { id, token } = newToken();
+        tokens.set(hashToken(token), { id, project: { id: project, name }, ...record });
+        return { id, token };
+      };
+      const keyOf = (person: string): string => JSON.stringify([project, person]);
+      return {
+        async join(invitation, secret) {
+          const [hash, found] = [...tokens].find(([, { id }]) => id === invitation) ?? [];
+          if (hash === undefined || !found) return undefined;
+          tokens.delete(hash);
+          secrets.set(keyOf(found.name), secret);
+          return issue({ kind: 'agent', name: found.name, scopes: ['read', 'write', 'gates'] });
+        },
+        secretOf: async (person) => secrets.get(keyOf(person)),
+        makeCredential: async (person, { scopes, seconds }) =>
+          issue({ kind: 'person', name: person, scopes, expiresAt: Date.now() + seconds * 1000 }),
       };
     },
     async tail(project, after, limit) {

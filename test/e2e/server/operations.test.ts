@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newToken } from '../../../src/token-format.ts';
+import { newToken, tokenId } from '../../../src/token-format.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { begin, call, definition } from './http-kit.ts';
+import { becomePerson } from './person-kit.ts';
 import { type Cli, createCli, type Served } from './serve-kit.ts';
 
 let cluster: Cluster;
@@ -153,12 +154,17 @@ test('S11: a token is rotated, and a list says when it was last used', async () 
 
 test('S11: the audit has tokens, workflows and decisions, with who, from where and in which request', async () => {
   await cli.output('project', 'create', 'audited');
-  const [agent, ada] = [
+  const [agent, invitation] = [
     await newTokenOf('audited'),
     await json('token', 'create', 'Ada', '--project', 'audited', '--kind', 'person'),
   ];
+  const { credential } = await becomePerson(server.url, invitation.token);
+  const ada = { token: credential, id: tokenId(credential) };
   const run = await start(agent.token);
-  const published = await call(server.url, 'POST', '/v1/workflows', { token: ada.token, body: { definition } });
+  const published = await call(server.url, 'POST', '/v1/workflows', {
+    token: ada.token,
+    body: { definition },
+  });
   expect(published).toMatchObject({ status: 200, body: { name: 'plain' } });
   const headers = { 'X-Forwarded-For': '192.0.2.9', 'X-Request-Id': 'the-decision-of-ada' };
   const cancel = { command: { type: 'cancel', reason: 'a secret reason', actor: { kind: 'person' } } };
@@ -173,6 +179,8 @@ test('S11: the audit has tokens, workflows and decisions, with who, from where a
   expect(entries.map(({ action }: { action: string }) => action)).toEqual([
     'token.created',
     'token.created',
+    'person.joined',
+    'credential.made',
     'workflow.published',
     'decision.cancel',
     'token.revoked',
@@ -181,12 +189,14 @@ test('S11: the audit has tokens, workflows and decisions, with who, from where a
     at: expect.any(String),
     project: 'audited',
     action: 'token.created',
-    subject: ada.id,
+    subject: invitation.id,
     by: { kind: 'operator', name: 'team_owner' },
-    details: { kind: 'person', name: 'Ada', scopes: 'read write gates decide' },
+    details: { kind: 'person', name: 'Ada', scopes: 'join' },
   });
-  expect(entries[2]).toMatchObject({ by: { kind: 'person', token: ada.id }, details: { name: 'plain' } });
-  expect(entries[3]).toEqual({
+  expect(entries[2]).toMatchObject({ subject: 'Ada', by: { kind: 'person', token: invitation.id } });
+  expect(entries[3]).toMatchObject({ subject: ada.id, by: { kind: 'agent', name: 'Ada' } });
+  expect(entries[4]).toMatchObject({ by: { kind: 'person', token: ada.id }, details: { name: 'plain' } });
+  expect(entries[5]).toEqual({
     at: expect.any(String),
     project: 'audited',
     action: 'decision.cancel',

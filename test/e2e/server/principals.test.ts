@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { type Answered, call } from './http-kit.ts';
 import { connect } from './mcp-http-kit.ts';
+import { becomePerson } from './person-kit.ts';
 import { type Cli, createCli, type Served } from './serve-kit.ts';
 
 let cluster: Cluster;
@@ -26,6 +27,8 @@ beforeAll(async () => {
   await create('stranger', 'agent', 'strict');
   await create('bea', 'person', 'strict');
   server = await cli.serve('--no-jobs');
+  for (const name of ['ada', 'bea'])
+    tokens[name] = (await becomePerson(server.url, tokens[name] ?? '')).credential;
 });
 afterAll(async () => {
   cli.dispose();

@@ -10,6 +10,7 @@ import { freePort } from '../../kit/free-port.ts';
 import type { Cluster } from '../../kit/postgres.ts';
 import { type Major, nameOf, startMajor } from '../../kit/postgres-majors.ts';
 import { ownedDatabase } from './database-kit.ts';
+import { passphrase } from './person-kit.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/server.md'), 'utf8');
 const quickStart = /^## Quick start\n[\s\S]*?(?=^## )/m.exec(page)?.[0] ?? '';
@@ -121,8 +122,8 @@ async function followQuickStart(): Promise<void> {
     const meant = asHere(command).replace('…', run);
     const shown = command.startsWith('stepfast serve')
       ? await served(meant, place, env)
-      : /^stepfast approve/.test(meant)
-        ? await byPerson(meant.split(' ').slice(1), place, env)
+      : /^stepfast (approve|publish|login \S+$)/.test(meant)
+        ? await byPerson(on, meant.split(' ').slice(1), place, env)
         : inShell(meant, place, env);
     run = /\b(feature-\d{8}-\w+)/.exec(shown)?.[1] ?? run;
     const lines = shown.split('\n');
@@ -143,16 +144,29 @@ function inShell(command: string, cwd: string, env: Record<string, string>): str
 }
 
 /** A person sits at a terminal and types what is asked for. */
-async function byPerson(args: string[], cwd: string, env: Record<string, string>): Promise<string> {
+async function byPerson(
+  on: string,
+  args: string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<string> {
+  const invitation = (): string => readFileSync(join(directory, 'tokens', `${on}.token`), 'utf8').trim();
   const { io, stdout, stderr } = createFakeIo({
     cwd,
     home: env.HOME ?? '',
     env,
     terminal: true,
-    input: ['y'],
+    input: args[0] === 'login' ? [invitation(), passphrase, passphrase] : ['y', passphrase],
   });
-  await runCommand(args, io);
-  return `${stdout()}${stderr()}`;
+  const line = async (): Promise<string | undefined> => {
+    const typed = await io.stdin.line();
+    // As a terminal shows it.
+    io.stderr.write(`${typed}\n`);
+    return typed;
+  };
+  await runCommand(args, { ...io, stdin: { ...io.stdin, line } });
+  // Questions come before the result.
+  return `${stderr()}${stdout()}`;
 }
 
 async function served(command: string, cwd: string, env: Record<string, string>): Promise<string> {

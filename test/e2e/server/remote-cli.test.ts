@@ -63,7 +63,7 @@ const json = async (...args: string[]) => {
   const { stdout, stderr } = await stepfast([...args, '--json']);
   return JSON.parse(stdout === '' ? JSON.stringify({ stderr }) : stdout);
 };
-const login = (token = team.token('person')): Promise<Ended> =>
+const login = (token = team.token('agent')): Promise<Ended> =>
   stepfast(['login', `${wire.url}/`, '--token-stdin'], `${token}\n`);
 const fire = (event: string, payload: object = {}): Promise<Ended> =>
   started(
@@ -80,7 +80,7 @@ describe('logging in', () => {
     expect(existsSync(logins())).toBe(false);
     const { code, stdout } = await login();
     expect(code).toBe(0);
-    expect(stdout).toMatch(/project 'project-1', as person 'ann', scopes read, write/);
+    expect(stdout).toMatch(/project 'project-1', as agent 'robot', scopes read, write/);
     const [file = ''] = readdirSync(logins());
     expect(statSync(join(logins(), file)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(join(logins(), file), 'utf8'))).toMatchObject({ url: wire.url });

@@ -43,6 +43,7 @@ export async function startTeam(): Promise<Team> {
     list: (id, request) => listRuns(postgres.rows(id), request),
     sessions: (id) => postgres.sessions(id),
     publications: (id) => postgres.publications(id),
+    people: (id) => postgres.people(id),
     tail: (id, after, limit) => postgres.tail(id, after, limit),
     onWake: (listener) => postgres.onWake(listener),
     findToken: async (hash) => tokens.get(hash),
@@ -78,7 +79,10 @@ export async function startTeam(): Promise<Team> {
     engine: engine(project.id),
     allow,
     query: (sql) => database.cluster.query(database.name, sql),
-    token(kind, given = scopes.filter((scope) => kind === 'person' || scope !== 'decide')) {
+    token(
+      kind,
+      given = scopes.filter((scope) => scope !== 'join' && (kind === 'person' || scope !== 'decide')),
+    ) {
       const id = randomBytes(4).toString('hex');
       const token = `sf_${id}_${randomBytes(32).toString('base64url')}`;
       tokens.set(hash('sha256', token, 'hex'), {

@@ -5,9 +5,11 @@ import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts'
 import type { Definition } from '../../../src/machine/index.ts';
 import { createProjects, createTokens } from '../../../src/store/postgres/index.ts';
 import { createTestProject, type TestFiles, type TestProject } from '../../../src/testing/index.ts';
+import { becomePerson } from '../../e2e/server/person-kit.ts';
 import { createCli, type Served } from '../../e2e/server/serve-kit.ts';
 import { startDatabase, type TestDatabase } from '../database.ts';
 import { openTerminal } from '../terminal.ts';
+import { signInTo } from './sign-in.ts';
 
 const cli = join(import.meta.dirname, '../../../dist/cli.js');
 
@@ -92,10 +94,11 @@ export async function openTeamSite(): Promise<TeamSite> {
   const database = await startDatabase({ fsync: false });
   const { url: databaseUrl, postgres } = database;
   const { id: project } = await createProjects(databaseUrl).create('shop');
-  const scopes = ['read', 'write', 'gates', 'decide'];
-  const { token } = await createTokens(databaseUrl).create(project, { kind: 'person', name: 'Ada', scopes });
+  const invitation = { kind: 'person' as const, name: 'Ada', scopes: ['join'] };
+  const { token } = await createTokens(databaseUrl).create(project, invitation);
   const program = createCli({ STEPFAST_DATABASE_URL: databaseUrl });
   const served = await program.serve('--no-jobs', '--rate', '1000000');
+  await becomePerson(served.url, token);
   return {
     store: 'PostgreSQL',
     database,
@@ -106,9 +109,8 @@ export async function openTeamSite(): Promise<TeamSite> {
     async enter(browser, options) {
       const page = await newPage(browser, options);
       await page.goto(served.url);
-      await page.getByLabel('Token').fill(token);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByLabel('Token').waitFor({ state: 'hidden' });
+      await signInTo(page, { project: 'shop', name: 'Ada' });
+      await page.getByLabel('Passphrase').waitFor({ state: 'hidden' });
       return page;
     },
     async [Symbol.asyncDispose]() {

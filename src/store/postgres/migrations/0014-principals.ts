@@ -4,24 +4,33 @@ import { isolateByProject } from './project-isolation.ts';
 const invoked = `language plpgsql security invoker set search_path = pg_catalog`;
 const owned = `language plpgsql security definer set search_path = pg_catalog, pg_temp`;
 const within = `perform set_config('stepfast.project', p_project::text, true);`;
-const functions =
-  'stepfast.find_token_3, stepfast.make_token_1, stepfast.publish_1, stepfast.publications_1, stepfast.may_start_1';
+const functions = [
+  ...['find_token_3', 'make_token_1', 'publish_1', 'publications_1', 'may_start_1'],
+  ...['join_person_1', 'passphrase_1', 'make_credential_1'],
+]
+  .map((name) => `stepfast.${name}`)
+  .join(', ');
 
-/** Tokens of runners and admins, tokens that were made with another token, and workflows that persons published. */
+/**
+ * Tokens of runners and admins, tokens that were made with another token, workflows that persons published, and the
+ * passphrases with which people decide.
+ */
 export const principals: Migration = {
   id: 14,
   name: 'principals',
   sql: `
     alter table stepfast.tokens drop constraint tokens_kind_check,
       add constraint tokens_kind_check check (kind in ('agent', 'runner', 'person', 'admin')),
-      add column parent text collate "C" references stepfast.tokens on delete cascade;
+      add column parent text collate "C" references stepfast.tokens on delete cascade,
+      add column credential boolean not null default false;
     alter table stepfast.audit drop constraint audit_kind_check,
       add constraint audit_kind_check check (kind in ('operator', 'agent', 'runner', 'person', 'admin'));
 
     -- Until now the first start of a workflow was told, once.
     drop index stepfast.audit_publications;
 
-    -- A token ends with the one that it was made with.
+    -- A token ends with the one that it was made with. Only a credential decides: a person's token of earlier versions
+    -- lies on a disk.
     create function stepfast.find_token_3(p_hash text)
       returns table (id text, project int, project_name text, kind text, name text, scopes text[], expires_ms bigint,
         agents int, parent text)
@@ -32,8 +41,10 @@ export const principals: Migration = {
       perform set_config('stepfast.token', p_hash, true);
       select t.project into v_project from stepfast.tokens t where t.hash = p_hash;
       perform set_config('stepfast.project', coalesce(v_project::text, ''), true);
-      return query select t.id, t.project, p.name, t.kind, t.name, t.scopes,
-          (extract(epoch from least(t.expires_at, m.expires_at)) * 1000)::bigint, t.agents, m.name
+      return query select t.id, t.project, p.name, t.kind, t.name,
+          case when t.credential then t.scopes else array_remove(t.scopes, 'decide') end,
+          (extract(epoch from least(t.expires_at, m.expires_at)) * 1000)::bigint, t.agents,
+          case when t.kind = 'agent' then m.name end
         from stepfast.tokens t join stepfast.projects p on p.id = t.project
           left join stepfast.tokens m on m.project = t.project and m.id = t.parent
         where t.hash = p_hash and t.revoked_at is null
@@ -105,6 +116,73 @@ export const principals: Migration = {
       ${within}
       return not coalesce((select p.published_only from stepfast.projects p where p.id = p_project), true)
         or exists (select from stepfast.publications p where p.project = p_project and p.digest = p_digest);
+    end $$;
+
+    create table stepfast.people (
+      project int not null references stepfast.projects on delete cascade,
+      name text collate "C" not null,
+      secret text not null,
+      set_at timestamptz not null default now(),
+      primary key (project, name)
+    );
+    ${isolateByProject('people')}
+
+    -- An invitation is used once: it sets the passphrase and becomes a token for the person's agents.
+    create function stepfast.join_person_1(p_project int, p_invitation text, p_secret text, p_id text, p_hash text,
+      p_seconds int) returns boolean
+      ${owned} as $$
+    declare
+      v_name text;
+    begin
+      ${within}
+      update stepfast.tokens t set revoked_at = now()
+        where t.project = p_project and t.id = p_invitation and t.scopes = array['join'] and t.revoked_at is null
+          and (t.expires_at is null or t.expires_at > now())
+        returning t.name into v_name;
+      if v_name is not null then
+        insert into stepfast.people (project, name, secret) values (p_project, v_name, p_secret)
+          on conflict (project, name) do update set secret = p_secret, set_at = now();
+        delete from stepfast.tokens t where t.project = p_project and t.name = v_name and t.credential;
+        insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at)
+          values (p_id, p_project, p_hash, 'agent', v_name, array['read', 'write', 'gates'],
+            now() + make_interval(secs => p_seconds));
+      end if;
+      perform set_config('stepfast.project', '', true);
+      return v_name is not null;
+    end $$;
+
+    create function stepfast.passphrase_1(p_project int, p_name text) returns text ${owned} as $$
+    declare
+      v_secret text;
+    begin
+      ${within}
+      select p.secret into v_secret from stepfast.people p where p.project = p_project and p.name = p_name;
+      perform set_config('stepfast.project', '', true);
+      return v_secret;
+    end $$;
+
+    -- For somebody whose passphrase was just checked. False if the token that asks has ended, or there are too many.
+    create function stepfast.make_credential_1(p_project int, p_name text, p_parent text, p_id text, p_hash text,
+      p_scopes text[], p_seconds int) returns boolean
+      ${owned} as $$
+    declare
+      v_made boolean;
+    begin
+      ${within}
+      delete from stepfast.tokens t
+        where t.project = p_project and t.name = p_name and t.credential and t.expires_at < now();
+      insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at, parent, credential)
+        select p_id, p_project, p_hash, 'person', p.name, p_scopes, now() + make_interval(secs => p_seconds),
+            p_parent, true
+          from stepfast.people p
+          where p.project = p_project and p.name = p_name
+            and (p_parent is null or exists (select from stepfast.tokens m where m.project = p_project
+              and m.id = p_parent and m.revoked_at is null and (m.expires_at is null or m.expires_at > now())))
+            and (select count(*) from stepfast.tokens t
+              where t.project = p_project and t.name = p_name and t.credential) < 100;
+      v_made := found;
+      perform set_config('stepfast.project', '', true);
+      return v_made;
     end $$;
 
     revoke execute on function ${functions} from public;
