@@ -44,7 +44,7 @@ export const advanceWithGate: Scenario = {
   },
 };
 
-/** Starts a run, begins to record, and advances.  */
+/** Starts a run, begins to record, and advances. */
 async function play(cwd: string, env: Record<string, string>): Promise<void> {
   const server = spawn(process.execPath, [entry, 'mcp'], {
     cwd,

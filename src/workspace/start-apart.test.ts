@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-
 import { drivenVariable } from './leftover-processes.ts';
 import { startApart } from './start-apart.ts';
 
