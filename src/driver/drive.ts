@@ -60,7 +60,8 @@ export async function drive(options: DriveOptions): Promise<Outcome> {
   let reported: string | undefined;
   try {
     await endLeftovers(context, begun);
-    await commitLeft(context, branch);
+    const held = await commitLeft(context, branch);
+    if (held !== undefined) await pauseFor(context, held);
     await setUp(context);
     await removeMerged(context);
     await reportTaken();
@@ -232,23 +233,25 @@ async function endLeftovers(context: DriverContext, { driver }: State): Promise<
       await runtime.call({ type: 'session', event: { type: 'ended' } }, { session }, { run });
 }
 
-/** A driver that was killed just after the end of the run may have left work uncommitted and sessions running. */
+/** The run ended before this driver took it, or a killed one left work uncommitted and sessions running. */
 async function finishEnded(options: DriveOptions, begun: State): Promise<Outcome> {
   await endLeftovers(options, begun);
-  await commitLeft(options, options.branch);
+  const left = await commitLeft(options, options.branch);
   await removeMerged(options);
   const { status } = begun;
   const end = status === 'failed' || status === 'cancelled' ? status : 'complete';
   options.report({ type: 'over', end });
-  return { end };
+  return { end, ...(left === undefined ? {} : { left }) };
 }
 
-/** Commits what a killed driver did not come to. In a checkout of the person this may be their own work. */
-async function commitLeft(context: DriverContext, branch: string | undefined): Promise<void> {
+/**
+ * Commits what a killed driver did not come to, and returns why it could not. In a checkout of the person this may be
+ * their own work.
+ */
+async function commitLeft(context: DriverContext, branch: string | undefined): Promise<string | undefined> {
   const { runtime, run } = context;
-  if (branch !== runBranch(run)) return;
-  const held = await commitWork(context, { worktree: runtime.project.worktree, worker: 'main' });
-  if (held !== undefined) await pauseFor(context, held);
+  if (branch !== runBranch(run)) return undefined;
+  return await commitWork(context, { worktree: runtime.project.worktree, worker: 'main' });
 }
 
 /** Only the driver of the run changes its worktree. Throws `no_worktree`. */

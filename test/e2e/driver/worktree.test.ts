@@ -156,8 +156,15 @@ it('a run that ends with a possible secret in its worktree is complete, and does
     end: 'complete',
     left: expect.stringContaining('.env'),
   });
-  const { branch = '' } = await stage.state();
+  const { run, branch = '' } = await stage.state();
   expect(stage.git('rev-parse', branch)).toBe(stage.git('rev-parse', 'HEAD'));
+  // The same for a driver that finds the run at its end.
+  const again = await stage.drive(['--run', run, '--no-wait', '--json']);
+  expect({ code: again.code, ...JSON.parse(again.stdout) }).toMatchObject({
+    code: 4,
+    end: 'complete',
+    left: expect.stringContaining('.env'),
+  });
 });
 
 it('--here works in the checkout and commits nothing', async () => {
