@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Moon, Search, Sun } from 'lucide-react';
+import { LogOut, Moon, Search, Sun } from 'lucide-react';
 import { type JSX, Suspense, useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { ApiError, overviewQuery } from './api/client.ts';
+import { ApiError, overviewQuery, signOut } from './api/client.ts';
 import { openStream, useConnection } from './api/stream.ts';
 import css from './app.module.css';
 import { Passphrase } from './decide/passphrase.tsx';
@@ -49,7 +49,7 @@ export function App(): JSX.Element {
       <a className={css.skip} href="#main">
         Skip to content
       </a>
-      <TopBar onSearch={() => setOpen('palette')} />
+      {isSignedOut ? <SignedOutBar /> : <TopBar onSearch={() => setOpen('palette')} />}
       <ErrorBoundary key={location}>
         <Suspense fallback={<main className={ui.main} />}>
           {isSignedOut ? (
@@ -103,27 +103,13 @@ function fetchOthers(): void {
 }
 
 function TopBar({ onSearch }: { onSearch(): void }): JSX.Element {
-  const isDark = useDark();
   const connection = useConnection();
   const isLive = connection === 'open' || connection === 'away';
   const { data } = useQuery(overviewQuery);
   const [location] = useLocation();
   return (
     <header className={css.top}>
-      <Link className={css.brand} href="/" aria-label="Stepfast, all runs">
-        <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
-          <rect width="20" height="20" rx="5" fill="var(--ink)" />
-          <path
-            d="M4.5 14.5h3.6v-4h3.6v-4h3.8"
-            fill="none"
-            stroke="var(--on-ink)"
-            strokeWidth="2"
-            strokeLinecap="round"
-            strokeLinejoin="round"
-          />
-        </svg>
-        <span className={ui.wideOnly}>stepfast</span>
-      </Link>
+      <Brand />
       <span className={css.slash} aria-hidden="true">
         /
       </span>
@@ -148,14 +134,18 @@ function TopBar({ onSearch }: { onSearch(): void }): JSX.Element {
         <i />
         <span className={ui.wideOnly}>{isLive ? 'Live' : 'Offline'}</span>
       </div>
-      <button
-        type="button"
-        className={classNames(ui.btn, ui.ghost, ui.icon)}
-        onClick={toggleTheme}
-        aria-label={isDark ? 'Light theme' : 'Dark theme'}
-      >
-        {isDark ? <Sun size={16} aria-hidden="true" /> : <Moon size={16} aria-hidden="true" />}
-      </button>
+      <ThemeButton />
+      {data?.me.isSignedIn && (
+        <button
+          type="button"
+          className={classNames(ui.btn, ui.ghost, ui.icon)}
+          onClick={() => void signOut()}
+          aria-label="Sign out"
+          title="Sign out"
+        >
+          <LogOut size={16} aria-hidden="true" />
+        </button>
+      )}
       {data && (
         <span
           className={classNames(css.avatar, ui.wideOnly)}
@@ -167,6 +157,45 @@ function TopBar({ onSearch }: { onSearch(): void }): JSX.Element {
         </span>
       )}
     </header>
+  );
+}
+
+const SignedOutBar = (): JSX.Element => (
+  <header className={css.top}>
+    <Brand />
+    <span className={ui.grow} />
+    <ThemeButton />
+  </header>
+);
+
+const Brand = (): JSX.Element => (
+  <Link className={css.brand} href="/" aria-label="Stepfast, all runs">
+    <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+      <rect width="20" height="20" rx="5" fill="var(--ink)" />
+      <path
+        d="M4.5 14.5h3.6v-4h3.6v-4h3.8"
+        fill="none"
+        stroke="var(--on-ink)"
+        strokeWidth="2"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
+    </svg>
+    <span className={ui.wideOnly}>stepfast</span>
+  </Link>
+);
+
+function ThemeButton(): JSX.Element {
+  const isDark = useDark();
+  return (
+    <button
+      type="button"
+      className={classNames(ui.btn, ui.ghost, ui.icon)}
+      onClick={toggleTheme}
+      aria-label={isDark ? 'Light theme' : 'Dark theme'}
+    >
+      {isDark ? <Sun size={16} aria-hidden="true" /> : <Moon size={16} aria-hidden="true" />}
+    </button>
   );
 }
 

@@ -1,75 +1,31 @@
 import { useQuery } from '@tanstack/react-query';
 import { type JSX, useEffect, useState } from 'react';
-import { client, type DeviceCode, redeemDevice, signIn, signInQuery, startDevice } from './api/client.ts';
+import { client, signIn, signInQuery } from './api/client.ts';
 import css from './decide/decide.module.css';
+import { DeviceFlow } from './decide/device-flow.tsx';
 import { PassphraseField } from './decide/passphrase.tsx';
+import { refusalOf } from './decide/refusal.ts';
 import { classNames } from './ui/class-names.ts';
 import { Main } from './ui/main.tsx';
 import ui from './ui/ui.module.css';
 
-/** Of a team server. The passphrase is exchanged for cookies that no script can read. */
+/** Of a team server. The passphrase is exchanged for a cookie that reads, and for what this page decides with. */
 export function SignIn(): JSX.Element {
   const { data } = useQuery(signInQuery);
   return <Main>{data?.issuer ? <IssuerSignIn issuer={data.issuer} /> : <PassphraseSignIn />}</Main>;
 }
 
-/** The person proves at the issuer who they are, and this page waits for it. */
 function IssuerSignIn({ issuer }: { issuer: string }): JSX.Element {
-  const [device, setDevice] = useState<DeviceCode>();
-  const [refusal, setRefusal] = useState<string>();
-  useEffect(() => {
-    if (!device) return undefined;
-    let timer: ReturnType<typeof setTimeout>;
-    const redeem = async (): Promise<void> => {
-      try {
-        if (await redeemDevice(device)) return await client.resetQueries();
-        timer = setTimeout(redeem, device.seconds * 1000);
-      } catch (error) {
-        setDevice(undefined);
-        setRefusal(error instanceof Error ? error.message : String(error));
-      }
-    };
-    timer = setTimeout(redeem, device.seconds * 1000);
-    return () => clearTimeout(timer);
-  }, [device]);
-  const start = async (): Promise<void> => {
-    setRefusal(undefined);
-    try {
-      setDevice(await startDevice());
-    } catch (error) {
-      setRefusal(error instanceof Error ? error.message : String(error));
-    }
-  };
   return (
     <div className={classNames(ui.card, css.signIn)}>
       <h1>Sign in</h1>
-      {device ? (
-        <>
-          <p>
-            Open{' '}
-            <a href={device.url} target="_blank" rel="noreferrer">
-              {device.url}
-            </a>{' '}
-            and check that it shows this code:
-          </p>
-          <p className={classNames(ui.mono, css.deviceCode)}>{device.code}</p>
-          <p className={ui.soft} role="status">
-            Waiting for you there…
-          </p>
-        </>
-      ) : (
-        <button type="button" className={classNames(ui.btn, ui.primary)} onClick={() => void start()}>
-          Sign in with {new URL(issuer).host}
-        </button>
-      )}
-      {refusal && (
-        <p className={css.refusal} role="alert">
-          {refusal}
-        </p>
-      )}
+      <DeviceFlow issuer={issuer} onDone={readAgain} />
     </div>
   );
 }
+
+/** Everything that was refused is asked for again. */
+const readAgain = (): void => void client.resetQueries();
 
 function PassphraseSignIn(): JSX.Element {
   const [project, setProject] = useState('');
@@ -77,14 +33,17 @@ function PassphraseSignIn(): JSX.Element {
   const [passphrase, setPassphrase] = useState('');
   const [refusal, setRefusal] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    if (matchMedia('(pointer: fine)').matches) document.getElementById('project')?.focus();
+  }, []);
   const submit = async (): Promise<void> => {
     setBusy(true);
     try {
       await signIn({ project: project.trim(), name: name.trim(), passphrase });
-      // Everything that was refused is asked for again.
-      await client.resetQueries();
+      readAgain();
     } catch (error) {
-      setRefusal(error instanceof Error ? error.message : String(error));
+      setRefusal(refusalOf(error));
+      document.getElementById('passphrase')?.focus();
     }
     setBusy(false);
   };
@@ -98,7 +57,8 @@ function PassphraseSignIn(): JSX.Element {
     >
       <h1>Sign in</h1>
       <p className={ui.soft}>
-        With the passphrase that you chose at your first <code>stepfast login</code>.
+        With the passphrase that you chose at your first <code>stepfast login</code>. If you forgot it, ask
+        for a new invitation.
       </p>
       <Line id="project" label="Project" value={project} onChange={setProject} />
       <Line id="name" label="Name" value={name} onChange={setName} />

@@ -1,6 +1,7 @@
 import type { RemoteEngine } from '../engine/index.ts';
 import { StepfastError } from '../errors.ts';
-import { printable } from '../messages/index.ts';
+import { capitalized, count, printable } from '../messages/index.ts';
+import { maxPassphrase, minPassphrase } from '../schema/index.ts';
 import { whyNotAPerson } from './caller.ts';
 import type { Io } from './io.ts';
 
@@ -19,7 +20,13 @@ export const credentialFrom =
     const { issuer, client_id: client, scope = '' } = await server.signIn();
     if (issuer !== undefined && client !== undefined)
       return await byDevice(io, { issuer, client, scope, resource: server.url });
-    const { name } = await server.whoami();
+    const { kind, name } = await server.whoami();
+    const elsewhere = `log in as yourself, or decide in the dashboard at ${server.url}.`;
+    if (kind === 'runner')
+      throw new StepfastError(
+        'person_only',
+        `This checkout is logged in as runner '${name}', which cannot decide. ${capitalized(elsewhere)}`,
+      );
     for (let left = tries; ; left -= 1) {
       io.stderr.write(`Passphrase of ${printable(name)} on ${server.url} (not shown): `);
       const passphrase = await io.stdin.secret();
@@ -28,7 +35,12 @@ export const credentialFrom =
       try {
         return (await server.credential(passphrase)).token;
       } catch (error) {
-        if (!(error instanceof StepfastError) || error.code !== 'wrong_passphrase' || left === 1) throw error;
+        if (!(error instanceof StepfastError) || error.code !== 'wrong_passphrase') throw error;
+        if (left === 1)
+          throw new StepfastError(
+            'wrong_passphrase',
+            `Wrong passphrase. If you forgot it, ask the operator for a new invitation. If '${name}' is an agent, ${elsewhere}`,
+          );
         io.stderr.write('Wrong passphrase.\n');
       }
     }
@@ -46,21 +58,29 @@ async function byDevice(
 }
 
 /** A new passphrase, typed twice; undefined if the person gave up. */
-export async function newPassphrase(io: Io, least: number): Promise<string | undefined> {
+export async function newPassphrase(io: Io): Promise<string | undefined> {
   for (let left = tries; left > 0; left -= 1) {
-    io.stderr.write(`Choose a passphrase of at least ${least} characters (not shown): `);
+    io.stderr.write(`Choose a passphrase of at least ${minPassphrase} characters (not shown): `);
     const first = await io.stdin.secret();
     io.stderr.write('\n');
     if (!first) return undefined;
-    if (first.length < least) {
-      io.stderr.write(`That has ${first.length} characters.\n`);
+    const problem = problemOf(first);
+    if (problem !== undefined) {
+      io.stderr.write(`${problem}\n`);
       continue;
     }
     io.stderr.write('Type it again: ');
     const second = await io.stdin.secret();
     io.stderr.write('\n');
     if (first === second) return first;
-    io.stderr.write('The two differ.\n');
+    io.stderr.write('The passphrases do not match.\n');
   }
   return undefined;
+}
+
+function problemOf(passphrase: string): string | undefined {
+  const { length } = passphrase.trim();
+  if (length < minPassphrase) return `That has only ${count(length, 'character')}.`;
+  if (passphrase.length > maxPassphrase) return `Use at most ${maxPassphrase} characters.`;
+  return new Set(passphrase.trim()).size === 1 ? 'Use more than one character.' : undefined;
 }

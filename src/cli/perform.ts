@@ -23,7 +23,7 @@ import {
   type Refused,
   type Request,
 } from '../runtime/index.ts';
-import { callerOf, isPerson } from './caller.ts';
+import { callerOf, isPerson, readerOf } from './caller.ts';
 import { exit, usageError } from './exit.ts';
 import { type Io, wrapWidth } from './io.ts';
 import { paint } from './paint.ts';
@@ -174,7 +174,8 @@ export function printRefusal(
   name?: string,
   run?: string,
 ): number {
-  const text = 'params' in refusal ? refusalText(refusal, shellVoice({ run: name })) : refusal;
+  const text =
+    'params' in refusal ? refusalText(refusal, shellVoice({ run: name, reader: readerOf(io) })) : refusal;
   const named = values.run !== undefined && refusal.code === 'no_run';
   const code = named || refusal.code === 'no_workflow' ? exit.notFound : exit.no;
   const refused = named ? { ...text, next: `List the runs: ${commandName()} runs --all` } : text;

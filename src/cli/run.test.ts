@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFakeIo } from '../testing/fake-io.ts';
@@ -137,3 +140,23 @@ function staticImports(file: string, seen = new Set<string>()): string[] {
   }
   return [...seen].map((one) => relative(import.meta.dirname, one));
 }
+
+test('an error that names its own correction tells the two apart', async () => {
+  const server = createServer((_, response) => response.writeHead(401).end('{}')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const logIn = async (...more: string[]) => {
+    const fake = createFakeIo({ input: ['sf_0_unknown'] });
+    const code = await run(['login', url, '--token-stdin', ...more], fake.io);
+    return { code, stdout: fake.stdout(), stderr: fake.stderr() };
+  };
+  const { code, stdout } = await logIn('--json');
+  expect(code).toBe(exit.no);
+  expect(JSON.parse(stdout)).toMatchObject({
+    code: 'server_refused',
+    message: expect.not.stringContaining('login'),
+    next: expect.stringContaining(`login ${url}`),
+  });
+  expect((await logIn()).stderr).toMatch(/^error .*\nnext {2}.*\n$/);
+  server.close();
+});

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { asTyped, commandName } from '../command-name.ts';
 import { redactQuickly } from '../context/index.ts';
 import { StepfastError } from '../errors.ts';
-import { printableJson, printableLines } from '../messages/index.ts';
+import { printable, printableJson, printableLines, splitNext } from '../messages/index.ts';
 import { nearest } from '../suggest.ts';
 import { type Command, commands, shownCommands } from './commands.ts';
 import { exit, exitOf, usageError } from './exit.ts';
@@ -58,20 +58,24 @@ function has(args: readonly string[], flag: string): boolean {
   return (end === -1 ? args : args.slice(0, end)).includes(flag);
 }
 
+/** The person gave up at a prompt: not an error. */
+const isDeclined = (error: unknown): boolean => error instanceof StepfastError && error.code === 'declined';
+
 function fail(error: unknown, argv: readonly string[], io: Io): number {
   const code = exitOf(error);
   const [name] = argv;
+  // An unexpected error is shown with its stack.
+  const [message, next] =
+    error instanceof StepfastError
+      ? splitNext(redactQuickly(error.message))
+      : [redactQuickly(inspect(error))];
   if (has(argv, '--json') && error instanceof StepfastError) {
-    io.stdout.write(
-      `${printableJson(JSON.stringify({ code: error.code, message: redactQuickly(error.message) }, undefined, 2))}\n`,
-    );
+    io.stdout.write(`${printableJson(JSON.stringify({ code: error.code, message, next }, undefined, 2))}\n`);
     return code;
   }
-  // An unexpected error is shown with its stack.
-  const message = error instanceof StepfastError ? error.message : inspect(error);
-  io.stderr.write(
-    `${paint(io.stderr, ['red', 'bold'], 'error')} ${printableLines(redactQuickly(message)).join('\n')}\n`,
-  );
+  const label = isDeclined(error) ? '' : `${paint(io.stderr, ['red', 'bold'], 'error')} `;
+  io.stderr.write(`${label}${printableLines(message).join('\n')}\n`);
+  if (next !== undefined) io.stderr.write(`${paint(io.stderr, 'dim', 'next')}  ${printable(next)}\n`);
   const usage = commands.find((one) => one.name === name)?.usage;
   if (code === exit.usage && usage !== undefined) io.stderr.write(`Usage: ${asTyped(usage)}\n`);
   return code;

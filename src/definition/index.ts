@@ -17,7 +17,7 @@ export {
   workflowSearchPath,
 } from './find-workflow.ts';
 export { compareGrants, grantsOf, hashGrants, needsTrust } from './grants.ts';
-export { hashDefinition, hashJson } from './hash-definition.ts';
+export { hashDefinition, hashJson, hashWithoutProse } from './hash-definition.ts';
 export { workflowJsonSchema } from './json-schema.ts';
 export { commandsOf, excludedFrom, gatesOf } from './list-gates.ts';
 export { type ListedWorkflow, listWorkflows } from './list-workflows.ts';

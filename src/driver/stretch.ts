@@ -49,11 +49,12 @@ export async function openStretch(context: DriverContext, options: StretchOption
   let lastEventAt = clock();
   const open = new Set<string>();
   const { model, tools, cannot, permissions } = agentNamed(definition, agent) ?? {};
+  const login = await sessionLogin(context, why);
   const driven: DrivenSession = await hostDriver.open({
     cwd: worktree,
     env: {
       ...context.env,
-      ...(await sessionLogin(context, why)),
+      ...login?.env,
       [drivenVariable]: marker,
       ...(cursor.slot === undefined ? {} : { STEPFAST_SLOT: String(cursor.slot) }),
     },
@@ -91,7 +92,7 @@ export async function openStretch(context: DriverContext, options: StretchOption
   };
 
   async function onSession(id: string): Promise<void> {
-    await announce(context, { ...options, session: id });
+    await announce(context, { ...options, session: id, as: login?.as });
     await bind(id);
     report({ type: 'session', worker, session: id, why, ...(agent === undefined ? {} : { agent }) });
   }
@@ -144,7 +145,7 @@ export async function openStretch(context: DriverContext, options: StretchOption
 /** Reports the session to the run, with its predecessor, whose tasks and boundaries it takes over. */
 async function announce(
   { runtime, host, run, clock }: DriverContext,
-  { session, worktree, from }: StretchOptions & { session: string },
+  { session, worktree, from, as }: StretchOptions & { session: string; as: string | undefined },
 ): Promise<void> {
   const { workspace, project } = runtime;
   await runtime.engine.execute(run, {
@@ -158,6 +159,7 @@ async function announce(
       worktree: withCheckout(portable(worktree, project.root), workspace.checkout),
       environment: workspace.environment(),
       ...(from === undefined ? {} : { from }),
+      ...(as === undefined ? {} : { as }),
     },
   });
 }

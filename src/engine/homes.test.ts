@@ -148,7 +148,9 @@ describe('where a run lives', () => {
   test('half a configuration is said, not guessed', async () => {
     const env = { ...here.env, STEPFAST_URL: server.url };
     expect(() => here.runtime({ env })).toThrow(/no token.*stepfast login/);
-    expect(() => here.runtime({ env: { ...withServer(here), STEPFAST_URL: 'nonsense' } })).toThrow(/address/);
+    expect(() => here.runtime({ env: { ...withServer(here), STEPFAST_URL: 'nonsense' } })).toThrow(
+      /server URL/,
+    );
     const inside = { ...withServer(here), STEPFAST_URL: 'https://ann:secret@example.com' };
     expect(() => here.runtime({ env: inside })).toThrow(/user or password/);
   });

@@ -2,7 +2,7 @@ import type { Caller, Definition, Event, EventType, Owner } from '../schema/inde
 import { Draft } from './draft.ts';
 import { apply, settled } from './evolve.ts';
 import { formatHandle } from './handle.ts';
-import { ownerOf } from './ownership.ts';
+import { authorOf } from './ownership.ts';
 import type { Cursor, State } from './state.ts';
 
 type Unstamped<T extends EventType> = T extends EventType
@@ -27,7 +27,7 @@ export class Batch {
     this.#draft = new Draft(state);
     this.caller = caller;
     this.worker = caller.session;
-    this.author = ownerOf(caller);
+    this.author = authorOf(state, caller);
   }
 
   get now(): number {

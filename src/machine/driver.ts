@@ -1,5 +1,6 @@
 import type { CommandOf } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
+import { ownerOf, sharesWork } from './ownership.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Driver } from './state.ts';
 
@@ -17,13 +18,17 @@ export function drive(batch: Batch, command: CommandOf<'drive'>): Refusal | unde
   const expires = batch.now + driverLeaseMs;
   if (change === 'take') {
     const live = liveDriver(batch.state, batch.now);
-    const gone = command.gone === live?.epoch && live?.process.machine === process.machine;
+    const owner = ownerOf(command);
+    const gone =
+      command.gone === live?.epoch &&
+      live?.process.machine === process.machine &&
+      sharesWork(live?.owner, owner);
     if (live && !gone) return refuse('driver_held', { ...live.process, expires: live.expires });
     batch.emit('driver.taken', {
       epoch: (driver?.epoch ?? 0) + 1,
       process,
       expires,
-      ...defined({ branch }),
+      ...defined({ branch, owner }),
     });
     return undefined;
   }
@@ -36,9 +41,10 @@ export function drive(batch: Batch, command: CommandOf<'drive'>): Refusal | unde
 }
 
 /** Another driver has taken the run since. A lease that ran out without that is still the last one. */
-export function staleDriver({ state }: Batch, epoch: number): Refusal | undefined {
+export function staleDriver({ state, caller }: Batch, epoch: number): Refusal | undefined {
   const { driver } = state;
-  return driver?.epoch === epoch && !driver.released ? undefined : refuse('stale_driver', { epoch });
+  const isMine = driver?.epoch === epoch && !driver.released && sharesWork(driver.owner, ownerOf(caller));
+  return isMine ? undefined : refuse('stale_driver', { epoch });
 }
 
 export function pause(batch: Batch, { type, actor }: CommandOf<'pause' | 'unpause'>): undefined {

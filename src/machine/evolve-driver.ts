@@ -11,8 +11,8 @@ type DriverEvent = EventOf<
 export function applyDriver({ root }: Draft, event: DriverEvent): void {
   switch (event.type) {
     case 'driver.taken': {
-      const { epoch, process, expires, branch } = event;
-      root.driver = { epoch, process, expires };
+      const { epoch, process, expires, branch, owner } = event;
+      root.driver = { epoch, process, expires, ...(owner && { owner }) };
       if (branch !== undefined) root.branch = branch;
       return;
     }

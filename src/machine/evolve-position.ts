@@ -36,10 +36,11 @@ export function withBaseline(
   { receipts }: EventOf<'gates.finished'>,
 ): Cursor {
   const decided = receipts.filter(({ undecided }) => !undecided);
-  const baseline = decided.map(({ what, pass, exit }) => ({
+  const baseline = decided.map(({ what, pass, exit, reportedBy }) => ({
     what,
     pass,
     ...(exit !== undefined && { exit }),
+    ...(reportedBy && { reportedBy }),
   }));
   return { ...cursor, baseline };
 }

@@ -1,6 +1,5 @@
 import type {
   Baseline,
-  Caller,
   CommandOf,
   Definition,
   Gate,
@@ -17,10 +16,10 @@ import { complete, endsRalph, failPosition, untilHolds } from './flow.ts';
 import { gateText } from './gate-text.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
-import { ownerOf, sharesWork } from './ownership.ts';
+import { ownerOf, reporterOf, sharesWork } from './ownership.ts';
 import { maxExpanded, type Room } from './placeholders.ts';
 import { type Refusal, refuse } from './refusal.ts';
-import type { Checking, Cursor, Preparing } from './state.ts';
+import type { Checking, Cursor, Preparing, State } from './state.ts';
 import {
   attemptsOf,
   baselineGates,
@@ -174,11 +173,11 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
     return staleGates(id);
   batch.worker = checking.session;
   batch.author = checking.author;
-  const reportedBy = labelFor(command);
-  const receipts = checking.gates.map((requested, index) => ({
-    ...receiptFor(requested, index, command.receipts, cursor.baseline),
-    ...defined({ reportedBy }),
-  }));
+  const reportedBy = reporterOf(command);
+  const receipts = checking.gates.map((requested, index) => {
+    const receipt = receiptFor(requested, index, command.receipts, cursor.baseline);
+    return { ...receipt, ...defined({ reportedBy: reportedBy ?? sourceOf(batch.state, receipt) }) };
+  });
   if (cursor.preparing) {
     const pass = receipts.every((receipt) => receipt.pass);
     batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree }) });
@@ -218,9 +217,14 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   return undefined;
 }
 
-/** The engine's own word counts, and that of a runner; other tokens are where agents are. */
-const labelFor = ({ actor }: Caller): Receipt['reportedBy'] =>
-  actor?.principal && actor.principal.kind !== 'runner' ? 'agent' : undefined;
+/** A runner may have taken over what an agent reported. */
+function sourceOf({ outputs }: State, { what, tree, reused, reportedBy }: Receipt): Receipt['reportedBy'] {
+  if (reportedBy || !reused) return reportedBy;
+  const sources = Object.values(outputs)
+    .flatMap(({ receipts }) => receipts)
+    .filter((each) => each.pass && each.what === what && each.tree === tree);
+  return sources.every((each) => each.reportedBy) ? sources[0]?.reportedBy : undefined;
+}
 
 function failIfExhausted(batch: Batch, cursor: Cursor): void {
   if (isExhausted(workAt(batch.definition, cursor), cursor))
@@ -255,13 +259,14 @@ function receiptFor(
   // A gate that was not run, because one before it is red, tells nothing about the change.
   const ran = pass || first.exit !== undefined || first.ms !== undefined;
   const asked = role === 'gate' && gate.baseline && ran;
-  const before = asked ? saidBefore(baseline, what) : undefined;
-  return { ...first, role, what, pass, ...defined({ expect: gate.expect, before }) };
+  const said = asked ? baseline.filter((each) => each.what === what) : [];
+  const reportedBy = said.find((each) => each.reportedBy)?.reportedBy;
+  const { expect } = gate;
+  return { ...first, role, what, pass, ...defined({ expect, before: saidBefore(said), reportedBy }) };
 }
 
 /** Of the same command twice, red counts. */
-function saidBefore(baseline: readonly Baseline[], what: string): Receipt['before'] | undefined {
-  const said = baseline.filter((each) => each.what === what);
+function saidBefore(said: readonly Baseline[]): Receipt['before'] | undefined {
   if (said.length === 0) return undefined;
   return said.every(({ pass }) => pass) ? 'pass' : 'fail';
 }

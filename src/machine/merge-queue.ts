@@ -5,6 +5,7 @@ import { enterPosition, openLoop } from './flow.ts';
 import { pathOf } from './handle.ts';
 import { createLease } from './lease.ts';
 import { own } from './own-property.ts';
+import { reporterOf } from './ownership.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Merge } from './state.ts';
 import { attemptsOf, baselineGates, loopIdOf, retryOf, stepOf, subStepsAgain } from './steps.ts';
@@ -107,5 +108,13 @@ function mergeOf(batch: Batch, { epoch, task }: { epoch: number; task: string })
 
 const loopOf = ({ definition, state }: Batch): string => loopIdOf(stepOf(definition, state.step));
 
-const receiptsOf = ({ receipts = [], gates = [] }: CommandOf<'mergeFinished'>): Receipt[] =>
-  receipts.map((result) => ({ ...result, role: 'gate', what: gates[result.gate] ?? '' }));
+function receiptsOf(command: CommandOf<'mergeFinished'>): Receipt[] {
+  const { receipts = [], gates = [] } = command;
+  const reportedBy = reporterOf(command);
+  return receipts.map((result) => ({
+    ...result,
+    role: 'gate',
+    what: gates[result.gate] ?? '',
+    ...defined({ reportedBy }),
+  }));
+}

@@ -47,6 +47,34 @@ describe('S4: sessions and tasks', () => {
     expect(cursor(run)?.lease).toMatchObject({ holder: 's1', owner: { kind: 'agent', subject: 'claude' } });
   });
 
+  test('an agent that calls itself the engine is refused as well, and a runner is not', () => {
+    const { run, at } = started();
+    const fail = { type: 'fail', at, reason: 'x' } as const;
+    const block = { type: 'block', at, reason: 'x' } as const;
+    for (const command of [fail, block])
+      expect(run.send({ ...command, actor: engineOf('thief', 'agent') })).toMatchObject({
+        code: 'not_yours',
+      });
+    expect(cursor(run)?.waiting).toBeUndefined();
+    expect(run.send({ ...block, actor: engineOf('ci', 'runner') })).not.toHaveProperty('code');
+  });
+
+  test('the driver of one principal is not replaced by another, and its merges are not reported by it', () => {
+    const { run } = started();
+    const process = { pid: 11, machine: 'laptop' };
+    const take = { type: 'drive', change: 'take', process } as const;
+    run.send({ ...take, actor: engineOf('ci', 'runner') });
+    expect(run.send({ ...take, gone: 1, actor: engineOf('thief', 'agent') })).toMatchObject({
+      code: 'driver_held',
+    });
+    const merged = { type: 'mergeFinished', epoch: 1, task: 'a', result: 'merged' } as const;
+    expect(run.send({ ...merged, actor: engineOf('thief', 'agent') })).toMatchObject({
+      code: 'stale_driver',
+    });
+    run.send({ ...take, gone: 1, actor: engineOf('ci', 'runner') });
+    expect(run.state.driver).toMatchObject({ epoch: 2, owner: { subject: 'ci' } });
+  });
+
   test('a session of another principal is refused: used, taken over or ended', () => {
     const { run } = started();
     const refused = { code: 'not_yours', params: { what: 'session', owner: 'claude' } };
@@ -110,6 +138,38 @@ describe('S4: receipts', () => {
     run.send({ type: 'gatesFinished', id, receipts: green, actor: engineOf('x', kind) });
     expect(cursor(run)?.waiting).toMatchObject({ kind: 'review', author: { subject: 'claude' } });
     expect(cursor(run)?.receipts?.[0]?.reportedBy).toBe(label);
+  });
+
+  test('that a runner takes over from an agent keep their label, and those that it has seen itself do not', () => {
+    const gates = { gate: [{ run: 'npm test' }] };
+    const again = (kind: PrincipalKind) => {
+      const run = new Run(workflow([action('work', gates), action('verify', gates), action('end')]));
+      const report = (reused: boolean, actor: Actor) => {
+        run.send({ type: 'advance', output: reused ? 'verified' : 'done', actor: claude });
+        const { id = '' } = cursor(run)?.checking ?? {};
+        const receipts = [{ gate: 0, pass: true, tree: 't1', ...(reused && { reused: true as const }) }];
+        run.send({ type: 'gatesFinished', id, receipts, actor });
+      };
+      report(false, engineOf('x', kind));
+      report(true, engineOf('ci', 'runner'));
+      return run.state.outputs.verify?.receipts[0]?.reportedBy;
+    };
+    expect(again('agent')).toBe('agent');
+    expect(again('runner')).toBeUndefined();
+  });
+
+  test('with a baseline that an agent reported are labelled', () => {
+    const gated = workflow([action('work', { gate: [{ run: 'npm test', baseline: true }] }), action('end')]);
+    const run = new Run(gated);
+    const report = (pass: boolean, actor: Actor) => {
+      const { id = '' } = cursor(run)?.checking ?? {};
+      run.send({ type: 'gatesFinished', id, receipts: [{ gate: 0, pass, exit: pass ? 0 : 1 }], actor });
+    };
+    run.send({ type: 'status', actor: claude });
+    report(false, engineOf('claude', 'agent'));
+    run.send({ type: 'advance', output: 'x', actor: claude });
+    report(true, engineOf('ci', 'runner'));
+    expect(run.state.outputs.work?.receipts[0]).toMatchObject({ before: 'fail', reportedBy: 'agent' });
   });
 
   test('a deadline is not later than the gates may take', () => {
@@ -184,6 +244,26 @@ describe('S4: reviews', () => {
     });
     const other = waiting({ by: 'critic', independent: true });
     expect(other.run.send({ ...approve, at: other.at, actor: person })).toMatchObject({ step: 'end' });
+  });
+
+  test('of work that a runner reports are judged by the session that did it', () => {
+    const run = new Run(workflow([action('work', { review: { by: 'critic', independent: true } })]));
+    const ci = by('ci', { kind: 'runner' });
+    const started = { type: 'started', as: 'work' } as const;
+    run.send({ type: 'session', session: 's1', actor: ci, event: started });
+    run.send({ type: 'advance', output: 'done', session: 's1', actor: ci });
+    const work = { subject: 'ci/work', parent: 'ci' };
+    expect(cursor(run)?.waiting).toMatchObject({ author: work });
+    const child = by('ci/work', { parent: 'ci' });
+    const at = 'k3f9x2ab:work#1';
+    expect(run.send({ ...approve, at, session: 's2', actor: child })).toMatchObject({ code: 'person_only' });
+    // Only a runner is believed whose session it is.
+    run.send({ type: 'session', session: 's3', actor: thief, event: { ...started, as: 'another' } });
+    expect(run.state.sessions.s3?.owner).toMatchObject({ subject: 'thief' });
+    const reviewer = by('ci/review-1', { parent: 'ci' });
+    expect(run.send({ ...approve, at, session: 's2', actor: reviewer })).toMatchObject({
+      status: 'complete',
+    });
   });
 
   test('an agent cannot abandon a run', () => {

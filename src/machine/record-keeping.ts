@@ -4,7 +4,7 @@ import { type Batch, defined } from './batch.ts';
 import { foreignHandle, locate } from './locate.ts';
 import { noteLine, pool, supersedes } from './notes.ts';
 import { own } from './own-property.ts';
-import { ownerOf } from './ownership.ts';
+import { sessionOwner } from './ownership.ts';
 import { type Refusal, refuse, stillChecking } from './refusal.ts';
 import { estimateTokens } from './tokens.ts';
 
@@ -142,8 +142,9 @@ export function session(batch: Batch, command: CommandOf<'session'>): Refusal | 
     return refuse('unknown_session', {});
   }
   if (event.type === 'started') {
-    const { type: _, ...facts } = event;
-    batch.emit('session.started', { session: id, ...defined({ ...facts, owner: ownerOf(command) }) });
+    const { type: _, as, ...facts } = event;
+    const owner = sessionOwner(command, as);
+    batch.emit('session.started', { session: id, ...defined({ ...facts, owner }) });
     return undefined;
   }
   if (!own(batch.state.sessions, id)) {

@@ -102,16 +102,16 @@ function mayReview(
 
 /** Whether the reviewer proved to be another principal than the author. */
 function isAnother(command: CommandOf<'review'>, waiting: Waiting): boolean {
-  const [reviewer, author] = [ownerOf(command), authorOf(waiting)];
+  const [reviewer, author] = [ownerOf(command), authorIn(waiting)];
   return reviewer !== undefined && author !== undefined && !samePrincipal(reviewer, author);
 }
 
-const authorOf = (waiting: Waiting | undefined): Owner | undefined =>
+const authorIn = (waiting: Waiting | undefined): Owner | undefined =>
   waiting?.kind === 'review' ? waiting.author : undefined;
 
 /** Who reviewed, and whether it was the principal that did the work. */
 function reviewedBy(command: CommandOf<'review'>, waiting: Waiting | undefined): Reviewed {
-  const [reviewer, author] = [ownerOf(command), authorOf(waiting)];
+  const [reviewer, author] = [ownerOf(command), authorIn(waiting)];
   const same = reviewer !== undefined && author !== undefined && samePrincipal(reviewer, author);
   return { by: nameOf(command), ...(same && !byPerson(command) && { ownWork: true }) };
 }

@@ -105,6 +105,7 @@ export interface Driver {
   epoch: number;
   process: DriverProcess;
   expires: number;
+  owner?: Owner;
   released?: true;
 }
 

@@ -159,7 +159,13 @@ export const asLine = ({ say, commands: [command] }: NextCommands): string =>
  * const nextFor = (refusal: Refusal): string => refusalText(refusal, shellVoice()).next;
  * ```
  */
-export const shellVoice = ({ run }: { run?: string | undefined } = {}): Voice => ({
+export const shellVoice = ({
+  run,
+  reader,
+}: {
+  run?: string | undefined;
+  reader?: 'agent' | 'person';
+} = {}): Voice => ({
   next: (action) => asLine(nextForShell(action, run)),
   start: (input) =>
     input
@@ -173,5 +179,5 @@ export const shellVoice = ({ run }: { run?: string | undefined } = {}): Voice =>
   handOver: (at, agent) => `Hand ${at} to '${agent}'.`,
   resetContext: (at, context) =>
     `Type /${context}, or hand ${at} to a subagent. A person can skip it with: ${commandFor('proceed', run)}`,
-  askPerson: (command) => `Ask a person to run: ${command}`,
+  askPerson: (command) => `${reader === 'person' ? 'Run' : 'Ask a person to run'}: ${command}`,
 });

@@ -1,4 +1,5 @@
 import { commandName } from '../command-name.ts';
+import { capitalized } from './text.ts';
 import type { Voice } from './voice.ts';
 
 /** The correction for each error that a caller can cause and fix; the error has its own message. */
@@ -20,5 +21,13 @@ export const corrections = {
   server_refused: (voice: Voice) => voice.askPerson(`${commandName()} login`),
   other_server: (voice: Voice) => voice.askPerson(`${commandName()} login`),
 };
+
+/** The message of an error that names its own correction, as a server's does: `It is full. Next: delete runs.` */
+export function splitNext(message: string): [message: string, next?: string] {
+  const at = message.lastIndexOf(mark);
+  return at === -1 ? [message] : [message.slice(0, at), capitalized(message.slice(at + mark.length))];
+}
+
+const mark = ' Next: ';
 
 export type CorrectableError = keyof typeof corrections;

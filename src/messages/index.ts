@@ -2,7 +2,7 @@ export * from './agent-shell.ts';
 export * from './agent-tools.ts';
 export * from './budget.ts';
 export * from './driver.ts';
-export type { CorrectableError } from './error-corrections.ts';
+export { type CorrectableError, splitNext } from './error-corrections.ts';
 export * from './events.ts';
 export * from './fit-tokens.ts';
 export * from './gate-results.ts';

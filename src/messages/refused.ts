@@ -13,13 +13,14 @@ export interface ErrorParams {
 /** Refusals that the machine does not know: code and parameters. */
 export interface RuntimeRefusalParams extends Record<CorrectableError, ErrorParams> {
   no_run:
-    | { why: 'none_live' | 'none_in_session' }
+    | { why: 'none_live' | 'none_on_server' | 'none_in_session' }
     | { why: 'unknown'; name: string }
     | { why: 'unknown_handle'; at: string }
     | ErrorParams;
   several_runs: { runs: { run: string; summary?: string }[]; total: number };
   /** `changes`: since a person trusted the workflow. */
   untrusted: { workflow: string; name: string; grants: Grant[]; changes?: GrantChanges };
+  not_published: ErrorParams;
   no_file: { path: string };
   source_complete: { source: string };
   /** `force`: the reader may adopt beside the live run. */

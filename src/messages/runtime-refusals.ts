@@ -1,5 +1,5 @@
 import { commandName } from '../command-name.ts';
-import { type CorrectableError, corrections } from './error-corrections.ts';
+import { type CorrectableError, corrections, splitNext } from './error-corrections.ts';
 import { grantChangesText, grantText } from './grants.ts';
 import { listed } from './lists.ts';
 import type { ArgumentProblem, Renderers, RuntimeRefusalParams, Words } from './refused.ts';
@@ -7,11 +7,13 @@ import type { Voice } from './voice.ts';
 
 /** Errors that become refusals; all others stay errors. */
 export const isCorrectable = (code: string): boolean =>
-  Object.hasOwn(corrections, code) || ['no_run', 'bad_config', 'store_corrupt'].includes(code);
+  Object.hasOwn(corrections, code) ||
+  ['no_run', 'bad_config', 'store_corrupt', 'not_published'].includes(code);
 
 export function errorWords(code: CorrectableError, message: string, voice: Voice): Words {
   const correction = corrections[code];
-  return [message, typeof correction === 'string' ? correction : correction(voice)];
+  const [said, own] = splitNext(message);
+  return [said, own ?? (typeof correction === 'string' ? correction : correction(voice))];
 }
 
 export const runtimeRefusals: Renderers<
@@ -22,9 +24,10 @@ export const runtimeRefusals: Renderers<
     if ('message' in params) return [params.message];
     if ('name' in params) return [`No run of this project is named '${params.name}'.`];
     if ('at' in params) return [`No run of this project has the handle ${params.at}.`];
-    return params.why === 'none_live'
-      ? ['No run is active here.', voice.start()]
-      : ['This session is not working on a run.', voice.startOrContinue()];
+    if (params.why === 'none_in_session')
+      return ['This session is not working on a run.', voice.startOrContinue()];
+    const others = params.why === 'none_live' ? '' : ` Runs of the team: ${commandName()} runs --all`;
+    return [`No run is active here.${others}`, voice.start()];
   },
   several_runs: ({ runs, total }, voice) => [
     total === 1 ? 'The only active run belongs to another worktree.' : `${total} runs are active.`,
@@ -36,6 +39,14 @@ export const runtimeRefusals: Renderers<
       : `'${workflow}' needs to be trusted on this machine for: ${listed(grants.map(grantText), ', ', 1)}.`,
     voice.askPerson(`${commandName()} trust ${name}`),
   ],
+  not_published: ({ message }, voice) => {
+    // The server names it.
+    const [, name = '<workflow>'] = /'([^']+)'/.exec(message) ?? [];
+    return [
+      `'${name}' has not been published in this project in this version.`,
+      voice.askPerson(`${commandName()} publish ${name}`),
+    ];
+  },
   no_file: ({ path }) => [
     `There is no file '${path}' in this project.`,
     'Name a file of the project, or add a key for anything else.',

@@ -81,10 +81,16 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const view = checked && isLoaded(found) ? await followed(found, identity) : undefined;
     const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
-    // A verdict is about the tree of the session that did the work, which may be on another machine.
+    // A verdict is about the tree of the session that did the work, which may be on another machine. On a server,
+    // work without a session may have been done anywhere.
     const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
+    const isElsewhere = worker === undefined && request.type === 'review' && workspace.checkout !== undefined;
     const works =
-      view && worker !== undefined ? workspace.gates.worktreeOf(view.state, worker) : project.worktree;
+      view && worker !== undefined
+        ? workspace.gates.worktreeOf(view.state, worker)
+        : isElsewhere
+          ? undefined
+          : project.worktree;
     const worktree = workspace.taskWorktree(run, taskAt(at)) ?? works ?? project.worktree;
     const tree =
       view && works !== undefined ? await treeFor(view.definition, request.type, worktree) : undefined;

@@ -77,8 +77,9 @@ export function createRuntime({
     const name = run ?? suffixIn(at);
     if (name !== undefined) return runNamed(await engine.ids(name), name, run === undefined ? at : undefined);
     const found = onlyLiveRun(await runs(), workspace.here, changes && workspace.hasFiles);
-    if (workspace.hasFiles || !('code' in found) || found.code !== 'no_run') return found;
-    return { code: 'no_run', params: { why: 'none_in_session' } };
+    if (!('code' in found) || found.code !== 'no_run') return found;
+    if (!workspace.hasFiles) return { code: 'no_run', params: { why: 'none_in_session' } };
+    return workspace.checkout === undefined ? found : { code: 'no_run', params: { why: 'none_on_server' } };
   }
 
   async function loadRun(query: RunQuery): Promise<Loaded | Refused> {

@@ -52,7 +52,12 @@ export const facts = z.strictObject({
 const task = z.strictObject(taskFields(word));
 
 const sessionEvent = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('started'), ...facts.shape }),
+  z.strictObject({
+    type: z.literal('started'),
+    ...facts.shape,
+    /** Of a runner: the session has the token that it made under this name. */
+    as: word.exactOptional(),
+  }),
   z.strictObject({ type: z.literal('ended') }),
   z.strictObject({ type: z.literal('seen') }),
   z.strictObject({ type: z.literal('held'), at: word }),

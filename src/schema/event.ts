@@ -49,6 +49,8 @@ const text = z.union([words, longText]);
 const scalar = z.union([words, z.number().min(-1e300).max(1e300), z.boolean()]);
 
 const role = z.enum(['gate', 'until', 'rerun', 'run', 'baseline']);
+/** A server got it from a token that an agent has, and cannot know that the gate ran. */
+const reportedBy = z.literal('agent').exactOptional();
 const receipt = gateResult.extend({
   exit: z.int().min(-1e15).max(1e15).exactOptional(),
   role,
@@ -57,8 +59,7 @@ const receipt = gateResult.extend({
   expect: z.enum(['fail']).exactOptional(),
   /** With `baseline`: what the gate said before the work began. */
   before: z.enum(['pass', 'fail']).exactOptional(),
-  /** A server got it from a token that an agent has, and cannot know that the gate ran. */
-  reportedBy: z.literal('agent').exactOptional(),
+  reportedBy,
 });
 const receipts = z.array(receipt).max(20_000);
 /** What a gate said before the work began. */
@@ -66,6 +67,7 @@ const baseline = z.strictObject({
   what: words,
   pass: z.boolean(),
   exit: z.int().min(-1e15).max(1e15).exactOptional(),
+  reportedBy,
 });
 const requestedGate = z.strictObject({
   gate: z.strictObject({
@@ -156,6 +158,7 @@ const createEventSchema = () =>
       process: driverProcess,
       expires: time,
       branch: word.exactOptional(),
+      owner,
     }),
     event('driver.renewed', { epoch: count, expires: time }),
     event('driver.released', { epoch: count }),

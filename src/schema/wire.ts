@@ -86,7 +86,6 @@ export const signInAnswerSchema = z.object({
 export const browserSignInSchema = z.union([
   z.strictObject({ project: word, name: word, passphrase }),
   z.strictObject({ passphrase }),
-  z.strictObject({ token: z.string().min(1).max(8192) }),
   z.strictObject({ device: z.string().min(1).max(2048) }),
 ]);
 

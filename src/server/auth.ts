@@ -1,6 +1,6 @@
 import { hashToken, tokenId } from '../token-format.ts';
 import type { Backend } from './backend.ts';
-import { cookieTokens } from './cookies.ts';
+import { cookieToken } from './cookies.ts';
 import { createGate } from './gate.ts';
 import { createJwtVerifier, type Issuer, looksLikeJwt } from './jwt.ts';
 import type { Limits } from './limits.ts';
@@ -56,10 +56,9 @@ export function createAuth(
   async function authenticate(request: Request): Promise<Principal> {
     const sent = request.headers.get('authorization') ?? '';
     const [, token] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(sent) ?? [];
-    const [first, other] = token === undefined ? cookieTokens(request) : [token];
-    if (first === undefined) throw unauthorized(request, 'Missing bearer token.');
-    if (other === undefined) return await verify(request, first);
-    return await verify(request, first).catch(() => verify(request, other));
+    const given = token ?? cookieToken(request);
+    if (given === undefined) throw unauthorized(request, 'Missing bearer token.');
+    return await verify(request, given);
   }
 
   /** A failure counts against the token that was sent, and against no other: it never keeps a valid token out. */

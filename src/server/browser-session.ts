@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import { browserSignInSchema, type SignInAnswer } from '../schema/index.ts';
 import type { Auth, AuthOptions } from './auth.ts';
-import { cookiesOf } from './cookies.ts';
+import { signInCookie } from './cookies.ts';
 import type { DeviceSignIn } from './device-sign-in.ts';
-import { decidingSeconds, type People, readingSeconds } from './people.ts';
+import { type People, readingSeconds } from './people.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
 
@@ -15,61 +15,42 @@ export type SignInBody = z.output<typeof signInSchema>;
 export const signInBy = (issuer: AuthOptions['issuer']): SignInAnswer =>
   issuer?.client ? { issuer: issuer.issuer, client_id: issuer.client.id, scope: issuer.client.scope } : {};
 
-/** Of browsers, with the name and the attributes. */
-const maxCookie = 3900;
-
 interface Signed {
   principal: Principal;
-  cookies: string[];
+  /** What the page keeps in its memory and decides with: cookies lie on disks. */
+  credential: string;
+  /** For a browser that reads nothing yet. */
+  cookie?: string;
+}
+
+interface BrowserRequest {
+  request: Request;
+  address: string;
+  auth: Auth;
+  people: People;
+  device: DeviceSignIn;
+  publicUrl: URL;
 }
 
 /** Only people sign in: an agent has its token in its environment. Throws a problem. */
 export async function signInBrowser(
   body: SignInBody,
-  {
-    request,
-    address,
-    auth,
-    people,
-    device,
-    publicUrl,
-  }: {
-    request: Request;
-    address: string;
-    auth: Auth;
-    people: People;
-    device: DeviceSignIn;
-    publicUrl: URL;
-  },
+  { request, address, auth, people, device, publicUrl }: BrowserRequest,
 ): Promise<Signed | 'pending'> {
-  const cookie = cookiesOf(publicUrl);
   if ('device' in body) {
-    const token = await device.redeem(body.device, address);
-    return token === undefined ? 'pending' : await withToken(token);
+    const credential = await device.redeem(body.device, address);
+    if (credential === undefined) return 'pending';
+    const principal = requirePerson(await auth.signIn(request, credential));
+    const reading = await people.reading(principal);
+    return { principal, credential, cookie: signInCookie(reading, readingSeconds, publicUrl) };
   }
-  if ('token' in body) return await withToken(body.token);
   if (!('name' in body)) {
     const principal = requirePerson(await auth.authenticate(request));
-    const { token } = await people.credential(principal, body.passphrase);
-    return { principal, cookies: [cookie('deciding', token, decidingSeconds)] };
+    const { token: credential } = await people.credential(principal, body.passphrase);
+    return { principal, credential };
   }
   const { principal, reading, deciding } = await people.signIn(body, address);
-  return {
-    principal,
-    cookies: [cookie('reading', reading, readingSeconds), cookie('deciding', deciding, decidingSeconds)],
-  };
-
-  /** Of an issuer: it reads and decides, for the minutes that it lives. */
-  async function withToken(token: string): Promise<Signed> {
-    if (token.length > maxCookie)
-      throw problem('too_large', 'The token of the issuer is too long for a cookie.', {
-        next: 'have the issuer put fewer claims into it',
-      });
-    return {
-      principal: requirePerson(await auth.signIn(request, token)),
-      cookies: [cookie('reading', token)],
-    };
-  }
+  return { principal, credential: deciding, cookie: signInCookie(reading, readingSeconds, publicUrl) };
 }
 
 function requirePerson(principal: Principal): Principal {

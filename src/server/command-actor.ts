@@ -69,12 +69,13 @@ export function withProvenActor<C extends { type: Type } & Partial<Caller>>(
 /** Status for a read-only token: sent as the engine, so that no briefing is recorded. */
 export function asReader(
   command: Extract<Command, { type: 'status' }>,
-  { name }: Principal,
+  principal: Principal,
   now: number,
 ): { command: Command; circumstances: (given: Circumstances | undefined) => Circumstances } {
   const { at } = command;
+  const { name } = principal;
   return {
-    command: { type: 'status', now, actor: { kind: 'engine', name }, at },
+    command: { type: 'status', now, actor: { kind: 'engine', name, principal: provenBy(principal) }, at },
     circumstances: (given) => ({ values: given?.values }),
   };
 }

@@ -10,6 +10,6 @@ export { createLog } from './log.ts';
 export { createMetrics } from './metrics.ts';
 export { serveMetrics } from './metrics-server.ts';
 export { createOneTimeLinks } from './one-time-links.ts';
-export { provenBy } from './principal.ts';
+export { localId, provenBy } from './principal.ts';
 export { routes } from './routes.ts';
 export { createUiApp } from './ui-app.ts';

@@ -4,7 +4,7 @@ import { StepfastError } from '../errors.ts';
 import type { PageSource, RowChange } from '../runtime/index.ts';
 import { runId } from '../schema/index.ts';
 import { createEventStream, encodeEvent } from './event-stream.ts';
-import { may, type Principal } from './principal.ts';
+import { localId, may, type Principal } from './principal.ts';
 import { type PageServices, pageRoute, type Route, rawResponse } from './route.ts';
 
 const run = z.object({ run: runId });
@@ -181,6 +181,7 @@ const readerOf = (principal: Principal) => ({
   kind: principal.kind,
   // Who is signed in as a person is asked for the passphrase when deciding.
   mayDecide: may(principal, 'decide') || principal.kind === 'person',
+  ...(principal.id !== localId && principal.kind === 'person' && { isSignedIn: true as const }),
 });
 
 const heartbeatMs = 15_000;

@@ -1,4 +1,5 @@
 import type { CredentialAnswer, Scope, TokenAnswer } from '../schema/index.ts';
+import { networkOf } from './address-network.ts';
 import type { Backend } from './backend.ts';
 import { hashPassphrase, isPassphrase } from './passphrase.ts';
 import type { Principal } from './principal.ts';
@@ -28,6 +29,8 @@ export interface People {
   join(invitation: Principal, passphrase: string): Promise<TokenAnswer>;
   /** With the token of the person's agents, or in a browser that is signed in. */
   credential(principal: Principal, passphrase: string): Promise<Credential>;
+  /** For the browser of somebody whom an issuer knows. */
+  reading(principal: Principal): Promise<string>;
   signIn(
     claimed: { project: string; name: string; passphrase: string },
     address: string | undefined,
@@ -35,14 +38,16 @@ export interface People {
 }
 
 const loginSeconds = 90 * 86_400;
-export const decidingSeconds = 5 * 60;
+const decidingSeconds = 5 * 60;
 export const readingSeconds = 12 * 3600;
 const deciding: readonly Scope[] = ['read', 'write', 'gates', 'decide'];
-const reading: readonly Scope[] = ['read'];
+const readOnly: readonly Scope[] = ['read'];
 
 const triesPerMinute = 5;
-/** A check takes a tenth of a second, so the last of them waits a few. */
-const maxChecking = 64;
+/** Of one network, with whatever names. */
+const networkTriesPerMinute = 60;
+/** A check takes a tenth of a second, so the last of them waits a few. Strangers do not take the places of tokens. */
+const maxChecking = { token: 64, browser: 32 };
 
 export function createPeople({
   backend,
@@ -51,9 +56,11 @@ export function createPeople({
   backend: Pick<Backend, 'people' | 'projectNamed'>;
   clock(): number;
 }): People {
-  const tries = createRateLimit({ perSecond: triesPerMinute / 60, burst: triesPerMinute, clock });
-  let checking = 0;
-  return { join, credential, signIn };
+  const perMinute = (burst: number) => createRateLimit({ perSecond: burst / 60, burst, clock });
+  const tries = perMinute(triesPerMinute);
+  const networkTries = perMinute(networkTriesPerMinute);
+  const checking = { token: 0, browser: 0 };
+  return { join, credential, reading, signIn };
 
   async function join({ id, project, name }: Principal, passphrase: string): Promise<TokenAnswer> {
     const secret = await hashPassphrase(passphrase);
@@ -70,7 +77,7 @@ export function createPeople({
         next: `sign in again with ${issued.issuer}`,
       });
     // A token that others hold does not use up the tries of its namesake in a browser.
-    await check({ project, name }, passphrase, id);
+    await check({ project, name }, passphrase, { token: id });
     return await made({ project, name }, { scopes: deciding, seconds: decidingSeconds, parent: id });
   }
 
@@ -80,34 +87,46 @@ export function createPeople({
   ): Promise<SignedIn> {
     const project = (await backend.projectNamed(named)) ?? { id: 0, name: named };
     // Strangers know names: what they try from their addresses does not keep a person out.
-    await check({ project, name }, passphrase, address ?? '');
-    const read = await made({ project, name }, { scopes: reading, seconds: readingSeconds });
-    const principal: Principal = { id: read.id, project, kind: 'person', name, scopes: reading };
+    await check({ project, name }, passphrase, { network: networkOf(address ?? '') });
+    const read = await made({ project, name }, { scopes: readOnly, seconds: readingSeconds });
+    const principal: Principal = { id: read.id, project, kind: 'person', name, scopes: readOnly };
     const decide = await made(principal, { scopes: deciding, seconds: decidingSeconds, parent: read.id });
     return { principal, reading: read.token, deciding: decide.token };
   }
 
-  async function check({ project, name }: Claimed, passphrase: string, from: string): Promise<void> {
-    const key = JSON.stringify([project.name, name, from]);
-    if (!tries.take(key))
+  async function reading({ project, name }: Principal): Promise<string> {
+    return (await made({ project, name }, { scopes: readOnly, seconds: readingSeconds })).token;
+  }
+
+  async function check(
+    { project, name }: Claimed,
+    passphrase: string,
+    { token, network }: { token?: string; network?: string },
+  ): Promise<void> {
+    const from = network === undefined ? 'token' : 'browser';
+    if (checking[from] >= maxChecking[from])
+      throw problem('unavailable', 'Too many people sign in at once.', { next: 'retry in a moment' });
+    const key = JSON.stringify([project.name, name, token, network]);
+    if (!tries.take(key) || (network !== undefined && !networkTries.take(network)))
       throw problem('too_many_tries', 'Too many wrong passphrases.', {
         next: 'wait a minute, then try again',
         headers: { 'Retry-After': '60' },
       });
-    if (checking >= maxChecking)
-      throw problem('unavailable', 'Too many people sign in at once.', { next: 'retry in a moment' });
-    checking += 1;
+    checking[from] += 1;
     const isRight = await (async () => {
       const secret = project.id === 0 ? undefined : await backend.people(project.id).secretOf(name);
       return await isPassphrase(passphrase, secret);
     })().finally(() => {
-      checking -= 1;
+      checking[from] -= 1;
     });
     if (!isRight)
-      throw problem('wrong_passphrase', 'The name or the passphrase is wrong.', {
-        next: `try again; for a new passphrase: ${invite(name, project)}`,
-      });
+      throw problem(
+        'wrong_passphrase',
+        network === undefined ? 'Wrong passphrase.' : 'The project, the name or the passphrase is wrong.',
+        { next: 'if you forgot the passphrase, ask for a new invitation' },
+      );
     tries.refund(key);
+    if (network !== undefined) networkTries.refund(network);
   }
 
   async function made(

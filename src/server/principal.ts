@@ -16,6 +16,9 @@ export interface Principal {
   agents?: number | undefined;
 }
 
+/** Of the person whose machine it is. */
+export const localId = 'local';
+
 export const may = ({ scopes }: Principal, scope: Scope): boolean => scopes.includes(scope);
 
 /** As it is recorded with what it did. */

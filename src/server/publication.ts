@@ -1,4 +1,4 @@
-import { grantsOf, hashDefinition, hashGrants, needsTrust } from '../definition/index.ts';
+import { hashDefinition, hashWithoutProse, needsTrust } from '../definition/index.ts';
 import type { Definition } from '../machine/index.ts';
 import { bundledWorkflows } from '../workspace/index.ts';
 import type { Backend } from './backend.ts';
@@ -7,20 +7,22 @@ import { problem } from './problem.ts';
 
 type Publications = Pick<Backend, 'publications'>;
 
-/** What a person lets run: prose can change without being published again. */
-const digestOf = (definition: Definition): string => hashGrants(grantsOf(definition));
-
 /** Throws `not_published` where a project demands it. What starts no commands and what is bundled need none. */
 export async function requirePublished(
   definition: Definition,
   { project }: Principal,
   backend: Publications,
 ): Promise<void> {
-  if (!needsTrust(definition) || bundled().has(digestOf(definition))) return;
-  if (await backend.publications(project.id).mayStart(digestOf(definition))) return;
-  throw problem('not_published', `Nobody has published '${definition.name}' in this project as it is.`, {
-    next: `a person must publish it: stepfast publish ${definition.name}`,
-  });
+  if (!needsTrust(definition)) return;
+  const digest = hashWithoutProse(definition);
+  if (bundled().has(digest) || (await backend.publications(project.id).mayStart(digest))) return;
+  throw problem(
+    'not_published',
+    `'${definition.name}' has not been published in this project in this version.`,
+    {
+      next: `a person must publish it: stepfast publish ${definition.name}`,
+    },
+  );
 }
 
 export async function publish(
@@ -28,7 +30,7 @@ export async function publish(
   { project, name }: Principal,
   backend: Publications,
 ): Promise<{ name: string; hash: string; digest: string }> {
-  const [hash, digest] = [hashDefinition(definition), digestOf(definition)];
+  const [hash, digest] = [hashDefinition(definition), hashWithoutProse(definition)];
   await backend.publications(project.id).publish({ definition, hash, digest, by: name });
   return { name: definition.name, hash, digest };
 }
@@ -37,6 +39,6 @@ let known: ReadonlySet<string> | undefined;
 
 /** The digests of the workflows that come with this version. */
 function bundled(): ReadonlySet<string> {
-  known ??= new Set([...bundledWorkflows().values()].map(digestOf));
+  known ??= new Set([...bundledWorkflows().values()].map(hashWithoutProse));
   return known;
 }

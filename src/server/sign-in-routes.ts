@@ -3,7 +3,7 @@ import type { createAuditor } from './audit.ts';
 import type { Auth } from './auth.ts';
 import { parseJson, readJsonText } from './body.ts';
 import { type SignInBody, signInBrowser, signInSchema } from './browser-session.ts';
-import { signOutCookies } from './cookies.ts';
+import { signOutCookie } from './cookies.ts';
 import { createDeviceSignIn } from './device-sign-in.ts';
 import type { Issuer } from './jwt.ts';
 import type { Limits } from './limits.ts';
@@ -39,18 +39,14 @@ export function signInRoutes({
       const { id, address } = info;
       const signed = await signInBrowser(body, { ...options, request: c.req.raw, address, device });
       if (signed === 'pending') return c.json({}, 202);
-      const { principal, cookies } = signed;
+      const { principal, credential, cookie } = signed;
       info.principal = principal;
       const audit = auditor({ principal, address, request: id });
       await audit({ action: 'person.signed_in', subject: principal.name });
-      return withCookies(c, cookies);
+      if (cookie !== undefined) c.header('Set-Cookie', cookie);
+      return c.json({ token: credential });
     },
     '/sign-in/device': async (c) => c.json(await device.start(c.get('info').address)),
-    '/sign-out': async (c) => withCookies(c, signOutCookies(publicUrl)),
+    '/sign-out': async (c) => c.body(null, 204, { 'Set-Cookie': signOutCookie(publicUrl) }),
   };
-}
-
-function withCookies(c: Context<Env>, cookies: readonly string[]): Response {
-  for (const cookie of cookies) c.header('Set-Cookie', cookie, { append: true });
-  return c.body(null, 204);
 }

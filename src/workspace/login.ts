@@ -37,7 +37,7 @@ export function serverUrl(text: string, what: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const bad = (why: string) => new StepfastError('bad_config', `${what} '${text.slice(0, 120)}' ${why}`);
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw bad('is no address of a server: give one such as https://stepfast.example.com');
+    throw bad('is not a server URL: give one such as https://stepfast.example.com');
   if (url.username !== '' || url.password !== '')
     throw bad('holds a user or password: leave them out, and give a token');
   if (url.search !== '' || url.hash !== '') throw bad('has a query: give the address alone');
@@ -49,7 +49,7 @@ export function plainToken(text: string, what: string): string {
   if (/^[\x21-\x7e]{8,4096}$/.test(text)) return text;
   throw new StepfastError(
     'bad_config',
-    `${what} is no token: give it as \`${commandName()} token\` printed it`,
+    `${what} is not a token: paste the line that \`stepfast token create\` printed`,
   );
 }
 

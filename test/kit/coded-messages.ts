@@ -108,8 +108,8 @@ const codedVoice = (next: Voice['next'], options: object): Voice => ({
   askPerson: (command) => coded('ask_person', { command }),
 });
 
-export const shellVoice = (options: { run?: string | undefined } = {}): Voice =>
-  codedVoice((action) => real.asLine(nextForShell(action, options.run)), options);
+export const shellVoice = ({ run }: { run?: string | undefined; reader?: 'agent' | 'person' } = {}): Voice =>
+  codedVoice((action) => real.asLine(nextForShell(action, run)), { run });
 
 export const toolVoice = (options: { workflows?: string; witnessed?: boolean } = {}): Voice =>
   codedVoice(nextForTools, options);

@@ -227,6 +227,7 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
   no_merge: [{ task: 'task-2' }],
   no_run: [
     { why: 'none_live' },
+    { why: 'none_on_server' },
     { why: 'none_in_session' },
     { why: 'unknown', name: 'k3' },
     { why: 'unknown_handle', at },
@@ -297,7 +298,11 @@ const paramSamples: { [C in Refused['code']]: Params<C>[] } = {
   state_too_large: [{ message: 'The run is larger than the server accepts.' }],
   quota_exceeded: [{ message: 'The project has reached its quota.' }],
   server_failed: [{ message: 'The server failed.' }],
-  server_refused: [{ message: 'The token was revoked.' }],
+  server_refused: [
+    { message: 'The token was revoked.' },
+    { message: 'The scope is missing. Next: ask the operator.' },
+  ],
+  not_published: [{ message: "Nobody has published 'feature' here. Next: publish it." }],
   other_server: [{ message: 'The run lives on another server.' }],
 };
 

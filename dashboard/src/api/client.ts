@@ -214,14 +214,26 @@ export const logQuery = (run: string, check: string, gate: number) => {
   };
 };
 
+/** What a person decides with for some minutes. Only in memory: the cookie, which lies on a disk, does not decide. */
+let credential: string | undefined;
+
+async function postDecision(run: string, command: Decision): Promise<Response> {
+  const headers = {
+    'Content-Type': 'application/json',
+    ...(credential !== undefined && { Authorization: `Bearer ${credential}` }),
+  };
+  const body = JSON.stringify({ command });
+  const answer = await fetch(`${runPath(run)}/commands`, { method: 'POST', headers, body });
+  if (answer.status !== 401 || credential === undefined) return answer;
+  // Its minutes are over.
+  credential = undefined;
+  return await postDecision(run, command);
+}
+
 /** Throws an `ApiError` also for a refusal. */
 export async function sendDecision(run: string, command: Decision): Promise<void> {
   const { reply } = await readAnswer<{ reply: { code?: string; message?: string; next?: string } }>(
-    await fetch(`${runPath(run)}/commands`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ command }),
-    }),
+    await postDecision(run, command),
   );
   void client.invalidateQueries({ queryKey: ['run', run] });
   void client.invalidateQueries({ queryKey: ['overview'] });
@@ -229,20 +241,31 @@ export async function sendDecision(run: string, command: Decision): Promise<void
     throw new ApiError({ code: reply.code, message: reply.message ?? reply.code, next: reply.next });
 }
 
-async function postSignIn(body: object): Promise<void> {
+/** Whether the person is signed in now: at an issuer they may not have agreed yet. */
+async function postSignIn(body: object): Promise<boolean> {
   const headers = { 'Content-Type': 'application/json' };
   const answer = await fetch('/sign-in', { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) await readAnswer(answer);
+  const { token } = await readAnswer<{ token?: string }>(answer);
+  if (token !== undefined) credential = token;
+  return token !== undefined;
 }
 
-export const signIn = (who: { project: string; name: string; passphrase: string }): Promise<void> =>
+export const signIn = (who: { project: string; name: string; passphrase: string }): Promise<boolean> =>
   postSignIn(who);
 
 /** How people sign in on this server. */
 export const signInQuery = {
   queryKey: ['sign-in'],
   queryFn: ({ signal }: Context) => get<{ issuer?: string }>('/v1/sign-in', signal),
+  staleTime: Number.POSITIVE_INFINITY,
 };
+
+/** The dashboard of a checkout has no sign-in: what is on a server is decided there, or at a terminal. */
+export const canSignIn = (): Promise<boolean> =>
+  client.fetchQuery(signInQuery).then(
+    () => true,
+    () => false,
+  );
 
 export interface DeviceCode {
   url: string;
@@ -254,13 +277,13 @@ export interface DeviceCode {
 export const startDevice = async (): Promise<DeviceCode> =>
   readAnswer(await fetch('/sign-in/device', { method: 'POST' }));
 
-/** Whether the person has agreed at the issuer. */
-export async function redeemDevice({ device }: DeviceCode): Promise<boolean> {
-  const headers = { 'Content-Type': 'application/json' };
-  const answer = await fetch('/sign-in', { method: 'POST', headers, body: JSON.stringify({ device }) });
-  if (!answer.ok) await readAnswer(answer);
-  return answer.status === 204;
-}
+export const redeemDevice = ({ device }: DeviceCode): Promise<boolean> => postSignIn({ device });
 
 /** Of somebody who is signed in: they can decide for some minutes. */
-export const unlock = (passphrase: string): Promise<void> => postSignIn({ passphrase });
+export const unlock = (passphrase: string): Promise<boolean> => postSignIn({ passphrase });
+
+export async function signOut(): Promise<void> {
+  credential = undefined;
+  await fetch('/sign-out', { method: 'POST' });
+  location.assign('/');
+}

@@ -1,9 +1,12 @@
-import { type JSX, useState, useSyncExternalStore } from 'react';
-import { unlock } from '../api/client.ts';
+import { useQuery } from '@tanstack/react-query';
+import { type JSX, useRef, useState, useSyncExternalStore } from 'react';
+import { overviewQuery, signInQuery, unlock } from '../api/client.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Modal } from '../ui/modal.tsx';
 import ui from '../ui/ui.module.css';
 import css from './decide.module.css';
+import { DeviceFlow } from './device-flow.tsx';
+import { refusalOf } from './refusal.ts';
 
 let asked: ((given: boolean) => void) | undefined;
 const listeners = new Set<() => void>();
@@ -40,19 +43,27 @@ export function Passphrase(): JSX.Element | null {
 }
 
 function PassphraseDialog({ onEnd }: { onEnd(given: boolean): void }): JSX.Element {
+  const { data: how } = useQuery(signInQuery);
+  const { data } = useQuery(overviewQuery);
   const [passphrase, setPassphrase] = useState('');
   const [refusal, setRefusal] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  const done = useRef(() => onEnd(true));
   const submit = async (): Promise<void> => {
     setBusy(true);
     try {
       await unlock(passphrase);
       onEnd(true);
     } catch (error) {
-      setRefusal(error instanceof Error ? error.message : String(error));
+      setRefusal(refusalOf(error));
       setBusy(false);
     }
   };
+  const later = (
+    <button type="button" className={ui.btn} onClick={() => onEnd(false)}>
+      Not now
+    </button>
+  );
   return (
     <Modal label="Passphrase" className={css.dialog} onClose={() => onEnd(false)}>
       <form
@@ -61,28 +72,35 @@ function PassphraseDialog({ onEnd }: { onEnd(given: boolean): void }): JSX.Eleme
           void submit();
         }}
       >
-        <h2>Confirm that it is you</h2>
-        <PassphraseField value={passphrase} onChange={setPassphrase} />
-        <p className={css.consequence} role="status">
-          For five minutes you can decide without being asked again.
-        </p>
-        {refusal && (
-          <p className={css.refusal} role="alert">
-            {refusal}
-          </p>
+        <h2>Confirm that it is you{data ? `, ${data.me.name}` : ''}</h2>
+        {how?.issuer ? (
+          <>
+            <DeviceFlow issuer={how.issuer} onDone={done.current} />
+            <footer>{later}</footer>
+          </>
+        ) : (
+          <>
+            <PassphraseField value={passphrase} onChange={setPassphrase} />
+            <p className={css.consequence} role="status">
+              For five minutes you can decide on this page without being asked again.
+            </p>
+            {refusal && (
+              <p className={css.refusal} role="alert">
+                {refusal}
+              </p>
+            )}
+            <footer>
+              {later}
+              <button
+                type="submit"
+                className={classNames(ui.btn, ui.primary)}
+                disabled={passphrase === '' || isBusy}
+              >
+                Continue
+              </button>
+            </footer>
+          </>
         )}
-        <footer>
-          <button type="button" className={ui.btn} onClick={() => onEnd(false)}>
-            Not now
-          </button>
-          <button
-            type="submit"
-            className={classNames(ui.btn, ui.primary)}
-            disabled={passphrase === '' || isBusy}
-          >
-            Continue
-          </button>
-        </footer>
       </form>
     </Modal>
   );

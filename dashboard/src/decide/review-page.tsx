@@ -103,7 +103,7 @@ function ReviewOf({ page, review, files, name }: Props): JSX.Element {
         )}
         <section className={ui.card} aria-labelledby="said">
           <header className={ui.cardHead}>
-            <h2 id="said">What the agent says</h2>
+            <h2 id="said">What {review.author ?? 'the agent'} says</h2>
           </header>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
           <div className={css.said} tabIndex={0} role="region" aria-label="Output of the agent">

@@ -1,8 +1,9 @@
 import { useState } from 'react';
-import { ApiError, sendDecision } from '../api/client.ts';
+import { ApiError, canSignIn, sendDecision } from '../api/client.ts';
 import type { Decision } from '../api-types.ts';
 import { toast } from '../ui/toast.tsx';
 import { askPassphrase } from './passphrase.tsx';
+import { refusalOf } from './refusal.ts';
 
 /** What a person chooses; the actor is added when it is sent. */
 export type Choice = Decision extends infer Each
@@ -32,14 +33,14 @@ export function useDecision(run: string): Sending {
         await sendDecision(run, decision);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'credential_required') throw error;
+        if (!(await canSignIn())) throw error;
         if (!(await askPassphrase())) return false;
         await sendDecision(run, decision);
       }
       toast(done);
       return true;
     } catch (error) {
-      const next = error instanceof ApiError && error.next ? ` ${error.next}` : '';
-      setRefusal(`${error instanceof Error ? error.message : String(error)}${next}`);
+      setRefusal(refusalOf(error));
       return false;
     } finally {
       setBusy(false);

@@ -12,7 +12,7 @@ import { readText } from './read-text.ts';
 export const options = { ...positionOptions, key: { type: 'string' } } as const;
 
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = readArgs(args, options, { min: 2, max: 2, what: 'kind and text' });
+  const { values, positionals } = readArgs(args, options, { min: 2, max: 2, what: 'kind or text' });
   const kind = kindOf(positionals[0] ?? '');
   const text = await readText(positionals[1], io);
   const runtime = openRuntime(io, values);

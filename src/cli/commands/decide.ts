@@ -9,7 +9,7 @@ export const decide: readonly Command[] = [
     group,
     summary: 'Approve work that waits for your review',
     usage: 'stepfast approve [--at handle]',
-    about: `Shows the position with its output and its evidence, then asks. If files have changed since, its gates run again first. ${byPerson}`,
+    about: `Shows the position with its output and its evidence, then asks. If files have changed since, its gates run again first. For a run on a team server you are asked for your passphrase, which you chose when you logged in with your invitation. ${byPerson}`,
     options: [atOption, ['--feedback <text>', 'Feedback for the agent'], runOption, ...projectOptions],
     examples: ['stepfast approve'],
     load: () => import('../decide/approve.ts'),

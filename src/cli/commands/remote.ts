@@ -9,8 +9,11 @@ export const remote: readonly Command[] = [
     summary: 'Connect this project to a team server',
     usage: 'stepfast login <url> [--token-stdin]',
     about:
-      'Prompts for a token, verifies it, and stores it for you and this project, outside the repository. From then on, new runs start on the server and existing local runs stay local. Commands, hooks and tools use the server; gates still run on this machine. STEPFAST_URL and STEPFAST_TOKEN override the login for one process.',
-    options: [['--token-stdin', 'Read the token from stdin'], ...projectOptions],
+      'Prompts for a token or an invitation, verifies it, and stores it for you and this project, outside the repository. With an invitation you choose a passphrase, and what is stored is a token for your agents; when you decide something, you are asked for the passphrase. From then on, new runs start on the server and existing local runs stay local. Commands, hooks and tools use the server; gates still run on this machine. STEPFAST_URL and STEPFAST_TOKEN override the login for one process.',
+    options: [
+      ['--token-stdin', 'Read the token from stdin; an invitation needs a terminal'],
+      ...projectOptions,
+    ],
     examples: [
       'stepfast login https://stepfast.example.com',
       'stepfast login https://stepfast.example.com --token-stdin < token.txt',

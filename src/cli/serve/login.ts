@@ -3,7 +3,6 @@ import { createRemoteEngine, type RemoteEngine } from '../../engine/index.ts';
 import { StepfastError } from '../../errors.ts';
 import { printable } from '../../messages/index.ts';
 import { renewMarks } from '../../runtime/index.ts';
-import { minPassphrase } from '../../schema/index.ts';
 import { findProject, keepLogin, plainToken, serverUrl, stateDirectory } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { personOnly } from '../caller.ts';
@@ -22,6 +21,9 @@ const timeoutMs = 15_000;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = readArgs(args, options, { min: 1, max: 1, what: 'server URL' });
   const url = serverUrl(positionals[0] ?? '', 'The URL');
+  const unencrypted = isUnencrypted(url) ? ['the token is sent unencrypted: use an https URL'] : [];
+  // Before anything secret is typed.
+  printNotes(unencrypted, io);
   const input = values['token-stdin'] ? await io.stdin.all() : await promptForToken(url, io);
   if (input === undefined) {
     io.stderr.write('Nothing was changed.\n');
@@ -30,32 +32,47 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const given = plainToken(input.trim(), 'The input');
   const server = connect(url, given, io);
   const first = await server.whoami();
+  if (first.scopes.includes('decide'))
+    throw new StepfastError(
+      'person_only',
+      "This token decides, and may not lie on a disk: log in with an invitation or an agent's token.",
+    );
   const isInvitation = first.scopes.includes('join');
   const token = isInvitation ? await join(server, io) : given;
   if (token === undefined) {
-    io.stderr.write('Nothing was changed.\n');
+    io.stderr.write('No passphrase was given; the invitation still works.\n');
     return exit.no;
   }
   const who = isInvitation ? await connect(url, token, io).whoami() : first;
   const project = findProject(io.cwd, { worktree: values.worktree, repoRoot: values['repo-root'] });
   keepLogin(project.root, stateDirectory({ env: io.env, home: io.home }), { url, token });
-  const notes = [...warningsFor(url, io), ...(who.kind === 'person' ? [personNote(who)] : [])];
+  const notes = [
+    ...(io.env.STEPFAST_URL?.trim() ? ['STEPFAST_URL is set and overrides this login'] : []),
+    ...(who.kind === 'person' ? [personNote(who)] : []),
+  ];
   if (notes.length === 0) {
     const { engine } = openRuntime(io, values);
     // Restores the marks of runs from before the last logout.
     await renewMarks(engine, project.directory).catch(() => {});
   }
-  if (values.json) return printJson(io, { url, ...who, ...(notes.length > 0 ? { notes } : {}) }, exit.ok);
-  const as = `${who.kind} '${printable(who.name)}'`;
+  const all = [...unencrypted, ...notes];
+  if (values.json) return printJson(io, { url, ...who, ...(all.length > 0 ? { notes: all } : {}) }, exit.ok);
+  const name = printable(who.name);
+  const as = isInvitation ? '' : ` as ${who.kind} '${name}',`;
+  if (isInvitation) io.stdout.write(`Welcome, ${name}.\n`);
   io.stdout.write(
-    `${paint(io.stdout, 'green', 'logged in')} to ${url}: project '${printable(who.project)}', as ${as}, scopes ${who.scopes.join(', ')}\nNew runs of ${printable(project.root)} start on the server. Existing local runs stay local.\n`,
+    `${paint(io.stdout, 'green', 'logged in')} to ${url}: project '${printable(who.project)}',${as} scopes ${who.scopes.join(', ')}\nNew runs of ${printable(project.root)} start on the server. Existing local runs stay local.\n`,
   );
   if (isInvitation)
     io.stdout.write(
-      `This login is for the work of your agents. When you decide something, you are asked for your passphrase.\n`,
+      `Agents in this checkout work as '${name}'. When you decide something, you are asked for your passphrase.\n`,
     );
-  for (const note of notes) io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(note)}\n`);
+  printNotes(notes, io);
   return exit.ok;
+}
+
+function printNotes(notes: readonly string[], io: Io): void {
+  for (const note of notes) io.stderr.write(`${paint(io.stderr, 'yellow', 'note')}  ${printable(note)}\n`);
 }
 
 const connect = (url: string, token: string, io: Io): RemoteEngine =>
@@ -65,23 +82,20 @@ const connect = (url: string, token: string, io: Io): RemoteEngine =>
 async function join(server: RemoteEngine, io: Io): Promise<string | undefined> {
   const refused = personOnly(io, 'choose a passphrase', `${commandName()} login ${server.url}`);
   if (refused) throw new StepfastError(refused.code, `${refused.message} ${refused.next}`);
-  const passphrase = await newPassphrase(io, minPassphrase);
+  const passphrase = await newPassphrase(io);
   return passphrase === undefined ? undefined : (await server.join(passphrase)).token;
 }
 
 async function promptForToken(url: string, io: Io): Promise<string | undefined> {
   if (!io.stdin.terminal) throw usageError('Not a terminal: pass the token with --token-stdin.');
-  io.stderr.write(`Token for ${url} (not shown): `);
+  io.stderr.write(`Token or invitation for ${url} (not shown): `);
   const token = await io.stdin.secret();
   io.stderr.write('\n');
   return token?.trim() === '' ? undefined : token;
 }
 
-function warningsFor(url: string, { env }: Io): string[] {
+function isUnencrypted(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   const isLocal = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]';
-  return [
-    ...(protocol === 'http:' && !isLocal ? ['the token is sent unencrypted: use an https URL'] : []),
-    ...(env.STEPFAST_URL?.trim() ? ['STEPFAST_URL is set and overrides this login'] : []),
-  ];
+  return protocol === 'http:' && !isLocal;
 }

@@ -27,7 +27,7 @@ const known = 'create, list, rename, publish-only, export or remove';
 export const run = (args: readonly string[], io: Io): Promise<number> => withDatabase(() => act(args, io));
 
 async function act(args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = readArgs(args, options, { min: 1, max: 3, what: known });
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 3, what: `action (${known})` });
   const [action = '', name, to] = positionals;
   const wants = { create: 1, list: 0, rename: 2, 'publish-only': 2, export: 1, remove: 1 };
   if (!Object.hasOwn(wants, action))
@@ -84,8 +84,8 @@ async function publishOnly(
   if (to !== 'on' && to !== 'off') throw usageError(`publish-only is on or off, not '${to.slice(0, 40)}'.`);
   await projects.publishOnly(project, to === 'on');
   if (values.json) return printJson(io, { project: project.name, publishOnly: to === 'on' }, exit.ok);
-  const what = to === 'on' ? 'Only published workflows' : 'All workflows';
-  io.stdout.write(`${what} can be started in ${project.name} now.\n`);
+  const how = to === 'on' ? 'only after a person has published them' : 'without being published';
+  io.stdout.write(`Workflows with commands now start in ${project.name} ${how}.\n`);
   return exit.ok;
 }
 

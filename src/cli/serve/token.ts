@@ -42,12 +42,15 @@ const maxAgents = 10_000;
 export const run = (args: readonly string[], io: Io): Promise<number> => withDatabase(() => act(args, io));
 
 async function act(args: readonly string[], io: Io): Promise<number> {
-  const { values, positionals } = readArgs(args, options, { min: 1, max: 2, what: known });
-  const [what, name] = positionals;
+  const { values, positionals } = readArgs(args, options, { min: 1, max: 2, what: `action (${known})` });
+  const [what, given] = positionals;
+  const name = given?.trim();
   if (!actions.some((action) => action === what))
     throw usageError(`Unknown action '${what?.slice(0, 40)}'. Use ${known}.`);
   if (what === 'list' && name !== undefined) throw usageError(`Unexpected argument '${name.slice(0, 40)}'.`);
   if (what !== 'list' && !name) throw usageError(`Missing token ${what === 'create' ? 'name' : 'id'}.`);
+  if (what === 'create' && name && !isName(name))
+    throw usageError('A token name has 1 to 64 printable characters.');
   if (!values.project) throw usageError('Missing --project <name>. Run: stepfast project list');
   const request = what === 'create' ? parseRequest(values, io) : undefined;
   const rotation = what === 'rotate' ? parseRotation(values, io) : undefined;
@@ -72,11 +75,17 @@ async function act(args: readonly string[], io: Io): Promise<number> {
     const scopes = allScopes.filter((scope) => rotated.scopes.includes(scope));
     return printCreated(io, values, { ...rotated, scopes, project: project.name, replaces: id });
   }
-  if (!(await tokens.revoke(project.id, id))) throw missing();
+  if (!(await tokens.revoke(project.id, id))) {
+    const isRevoked = (await tokens.list(project.id)).some((each) => each.id === id);
+    throw isRevoked ? notFound(`Token '${id}' is already revoked.`) : missing();
+  }
   if (values.json) return printJson(io, { revoked: id }, exit.ok);
   io.stdout.write(`Revoked ${printable(id)}. Servers reject it within two seconds.\n`);
   return exit.ok;
 }
+
+/** Without control and invisible characters. */
+const isName = (name: string): boolean => name.length <= 64 && printable(name) === name;
 
 interface TokenRequest {
   kind: PrincipalKind;
@@ -158,7 +167,7 @@ function printCreated(
   const isInvitation = scopes.includes('join');
   const until = expiresAt === undefined ? 'Never expires' : `Expires ${day(expiresAt)}`;
   const about = isInvitation
-    ? `An invitation for ${printable(name)} to project ${project}. ${until}. It works once: ${printable(name)} runs stepfast login with it and chooses a passphrase.\n`
+    ? `Save this invitation now: it is not shown again.\nAn invitation for ${printable(name)} to project ${project}. ${until}. It works once: ${printable(name)} runs stepfast login with it and chooses a passphrase.\n`
     : `Save this token now: it is not shown again.\nToken of ${kind} ${printable(name)} for project ${project}. ${until}. Scopes:\n${scopes
         .map((scope) => `  ${scope.padEnd(7)} ${scopeHelp[scope]}\n`)
         .join('')}`;
@@ -214,8 +223,8 @@ function printList(io: Io, { json }: { json?: boolean | undefined }, all: readon
   return exit.ok;
 }
 
-function stateOf({ expiresAt, revokedAt }: Listed, now: number): string {
-  if (revokedAt !== undefined) return 'revoked';
+function stateOf({ expiresAt, revokedAt, scopes }: Listed, now: number): string {
+  if (revokedAt !== undefined) return scopes.join() === 'join' ? 'used or revoked' : 'revoked';
   if (expiresAt === undefined) return 'never';
   return expiresAt <= now ? 'expired' : day(expiresAt);
 }

@@ -1,4 +1,5 @@
 import { commandName } from '../../command-name.ts';
+import { splitNext } from '../../messages/index.ts';
 import type { Check, LocalRuntime } from '../../runtime/index.ts';
 import { personNote } from '../serve/person-note.ts';
 
@@ -26,7 +27,9 @@ export async function checkServer(
         : { what, state: 'note', says: `${says}; gate results cannot be reported`, next },
     ];
   } catch (error) {
-    const says = error instanceof Error ? error.message : String(error);
-    return [{ what, state: 'wrong', says, next: `${commandName()} login ${what}` }];
+    const [says, next = `${commandName()} login ${what}`] = splitNext(
+      error instanceof Error ? error.message : String(error),
+    );
+    return [{ what, state: 'wrong', says, next }];
   }
 }

@@ -34,7 +34,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     pages: createLocalPages(runtime),
     engine: decidingEngine(runtime),
     principal: {
-      id: 'local',
+      id: server.localId,
       project: { id: 0, name: basename(runtime.project.root) },
       kind: reader === undefined ? 'person' : 'agent',
       name,

@@ -16,8 +16,13 @@ export type Outcome = { answer: Answer } | { refused: StepfastError } | { proble
 
 const passing: readonly number[] = [429, 502, 503, 504];
 
-/** About the credential of a person. */
-const personCodes: readonly string[] = ['credential_required', 'wrong_passphrase', 'too_many_tries'];
+/** About what a person has to do: their messages need nothing added. */
+const personCodes: readonly string[] = [
+  'credential_required',
+  'wrong_passphrase',
+  'too_many_tries',
+  'not_published',
+];
 
 export function answerOf(
   response: Pick<Response, 'status' | 'headers'>,
@@ -43,15 +48,16 @@ export function answerOf(
   if (code !== undefined && message !== undefined && personCodes.includes(code))
     return { refused: new StepfastError(code, `${message}${then}`, { data: { status } }) };
   const said = message === undefined ? '' : `: ${message}`;
-  const whole = `${whyOf()}${said.replace(/\.$/, '')}.${then}${ageOf(headers)}`;
+  const whole =
+    status === 401
+      ? `The server ${url} does not accept this token: it is invalid, used, revoked or expired.${ageOf(headers)} Next: ask the operator for a new token or invitation, then run: ${commandName()} login ${url}`
+      : `${whyOf()}${said.replace(/\.$/, '')}.${ageOf(headers)}${then}`;
   const kind = status >= 500 ? 'server_failed' : 'server_refused';
   return { refused: new StepfastError(kind, whole, { data: { status } }) };
 
   function whyOf(): string {
     if (status >= 300 && status < 400)
       return `${url} sends elsewhere (${headers.get('location') ?? status}), and a token goes nowhere else; log in there: ${commandName()} login URL`;
-    if (status === 401)
-      return `The server ${url} does not take this token; log in with another: ${commandName()} login ${url}`;
     if (status === 403) return `The server ${url} does not allow this to your token`;
     if (code === undefined && (status < 300 || status === 404))
       return `${url} does not answer as a Stepfast server does (${status}); see whether the address is right`;

@@ -129,7 +129,7 @@ describe('a server that is away', () => {
 
 describe('a server that refuses', () => {
   test.each([
-    [401, '{"code":"unauthorized","message":"Expired."}', 'does not take this token'],
+    [401, '{"code":"unauthorized","message":"Expired."}', 'does not accept this token'],
     [403, '{"code":"forbidden","message":"Needs decide.","next":"ask ann"}', 'Needs decide. Next: ask ann.'],
     [404, '<html>', 'does not answer as a Stepfast server'],
     [200, '<html>log in to the hotel</html>', 'does not answer as a Stepfast server'],
@@ -142,6 +142,15 @@ describe('a server that refuses', () => {
       message: expect.stringContaining(words),
     });
     expect(server.requests).toHaveLength(1);
+  });
+
+  test('what a person has to do keeps its code', async () => {
+    const body = JSON.stringify({ code: 'not_published', message: "Nobody has published 'cmd'." });
+    server.fault = () => ({ status: 403, body });
+    const refused: unknown = await remote()
+      .ids('abcdefgh')
+      .catch((error: unknown) => error);
+    expect(refusedBy(refused)).toMatchObject({ code: 'not_published' });
   });
 
   test('a server that failed did it or did not: it is unknown', async () => {

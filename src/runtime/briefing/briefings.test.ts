@@ -166,7 +166,7 @@ test('evidence of another tree is told', async () => {
   });
   project.trust('gated');
   const { run } = told(await runtime.start({ workflow: 'gated' }, one));
-  told(await runtime.call({ type: 'advance', output: 'done' }, one, { run }));
+  told(await runtime.call({ type: 'advance', output: 'done' }, one, { run, waitMs: 60_000 }));
   expect(await runtime.briefings.differences(await viewOf(run), 'one')).toEqual([]);
   project.write({ 'src/new.ts': 'export {};\n' });
   expect(await runtime.briefings.differences(await viewOf(run), 'one')).toEqual([

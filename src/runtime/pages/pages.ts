@@ -40,7 +40,8 @@ export interface Rows {
 
 export interface Overview {
   project: string;
-  me: { name: string; kind: PrincipalKind; mayDecide: boolean };
+  /** `isSignedIn`: to a team server, not with a link of this machine. */
+  me: { name: string; kind: PrincipalKind; mayDecide: boolean; isSignedIn?: true };
   counts: Record<Tone, number>;
   /** Runs that need a person, the longest wait first; at most 100. */
   needs: Row[];
@@ -140,6 +141,8 @@ export interface ReviewPage {
   title: string;
   output: string;
   since: number;
+  /** Whose work it is, where a server proves it. */
+  author?: string;
   tree?: string;
   /** The pages of its gates, by id. */
   check?: string;

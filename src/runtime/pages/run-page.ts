@@ -68,6 +68,7 @@ function reviewPage(definition: Definition, state: State, cursor: Cursor): Revie
     title: positionTitle(definition, state, cursor),
     output: output === undefined ? '' : opening(output),
     since: waiting.since,
+    ...(waiting.author && { author: waiting.author.subject }),
     ...(waiting.tree === undefined ? {} : { tree: waiting.tree }),
     ...(cursor.checks > 0 ? { check: `${handleOf(state, cursor)}!${cursor.checks}` } : {}),
     pivots: pivotsOf(definition, step),

@@ -1,6 +1,7 @@
 export { type AuditAction, type AuditActor, type AuditEntry, readAudit } from './audit.ts';
 export type { DatabaseOptions } from './database.ts';
 export { dropMonths } from './drop-months.ts';
+export { createMembers, type Member } from './members.ts';
 export { type MigrationResult, migrate } from './migrate.ts';
 export type { People } from './people.ts';
 export { refuseTransactionPooler } from './pooler.ts';

@@ -6,7 +6,7 @@ export interface Publication {
   definition: Definition;
   /** Of the definition. */
   hash: string;
-  /** Of what can act in it. */
+  /** Of everything in it but prose. */
   digest: string;
   by: string;
 }

@@ -70,7 +70,7 @@ export function createTokens(url: string): Tokens {
         const created = await insert(client, project, token);
         const { kind, name, scopes } = token;
         const details = { kind, name, scopes: scopes.join(' ') };
-        await told(client, project, { action: 'token.created', subject: created.id, details });
+        await tell(client, project, { action: 'token.created', subject: created.id, details });
         return created;
       }),
 
@@ -103,7 +103,7 @@ export function createTokens(url: string): Tokens {
           [project, id.replaceAll('\0', '')],
         );
         if (rowCount === 0) return false;
-        await told(client, project, { action: 'token.revoked', subject: id });
+        await tell(client, project, { action: 'token.revoked', subject: id });
         return true;
       }),
 
@@ -111,7 +111,7 @@ export function createTokens(url: string): Tokens {
       asOwnerOf(url, project, async (client) => {
         const { rows } = await client.query<Row>(
           `select ${columns} from stepfast.tokens where project = $1 and id = $2 and revoked_at is null
-            and (expires_at is null or expires_at > now()) for update`,
+            and parent is null and (expires_at is null or expires_at > now()) for update`,
           [project, id.replaceAll('\0', '')],
         );
         const [old] = rows;
@@ -133,7 +133,7 @@ export function createTokens(url: string): Tokens {
           [project, id, ends],
         );
         const details = { new: created.id, name };
-        await told(client, project, { action: 'token.rotated', subject: id, details });
+        await tell(client, project, { action: 'token.rotated', subject: id, details });
         return { ...token, ...created, oldUntil: ends };
       }),
   };
@@ -163,7 +163,7 @@ async function insert(
 }
 
 /** Records the change, and wakes the servers, which remember tokens for two seconds. */
-async function told(
+export async function tell(
   client: pg.Client,
   project: number,
   action: Parameters<typeof recordAsOwner>[2],

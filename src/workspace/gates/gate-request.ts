@@ -54,7 +54,10 @@ export function gateRequest({
   };
 }
 
-/** Passed gates that can be reused for the same check and tree; never those of another task. */
+/**
+ * Passed gates that can be reused for the same check and tree; never those of another task, and never what an agent's
+ * token reported to a server: nobody else has seen that the gate ran.
+ */
 function passedBefore(definition: Definition, { outputs }: State, cursor: Cursor): GatePass[] {
   const place = (path: string): string => (path.split('/').length > 2 ? path.split('/', 2).join('/') : '');
   return Object.values(outputs)
@@ -62,7 +65,9 @@ function passedBefore(definition: Definition, { outputs }: State, cursor: Cursor
     .flatMap(({ at, receipts }) =>
       receipts.flatMap((receipt) =>
         passOf(
-          receipt.pass && receipt.role !== 'run' ? gateOf(definition, at, receipt) : undefined,
+          receipt.pass && receipt.role !== 'run' && !receipt.reportedBy
+            ? gateOf(definition, at, receipt)
+            : undefined,
           receipt.tree,
         ),
       ),

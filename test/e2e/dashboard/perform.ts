@@ -11,7 +11,9 @@ export async function openDecision(page: Page, { open }: Pick<Action, 'open'>): 
     const banner = page.getByRole('region', { name: 'Needs you' });
     await banner.getByRole('link', { name: open.need }).click();
   }
-  const form = page.locator('form').filter({ has: page.locator('[type=submit]') });
+  const form = page
+    .locator('form')
+    .filter({ has: page.locator('[type=submit]'), hasNot: page.locator('#passphrase') });
   await form.waitFor();
   return form;
 }

@@ -51,9 +51,11 @@ async function openPage(): Promise<Page> {
 
 const ada = { project: 'shop', name: 'Ada' };
 
+const claude = { kind: 'agent', principal: { kind: 'agent', subject: 'claude' } } as const;
+
 const waitingRun = async (summary: string): Promise<string> => {
   const { run } = await engine.begin(definition, { type: 'start', now: Date.now(), summary });
-  await engine.execute(run, { type: 'advance', now: Date.now(), output: 'Three colors' });
+  await engine.execute(run, { type: 'advance', now: Date.now(), output: 'Three colors', actor: claude });
   return run;
 };
 
@@ -69,23 +71,22 @@ it('a person signs in with a passphrase and decides', async () => {
   await signInTo(page, ada);
   await page.getByText('Plan waits for your review').first().waitFor();
   const cookies = await page.context().cookies();
-  expect(cookies).toHaveLength(2);
-  for (const cookie of cookies) expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+  expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
   await page.keyboard.press('1');
   await page.getByText('Three colors').first().waitFor();
+  await page.getByRole('heading', { name: 'What claude says' }).waitFor();
   await page.keyboard.press('Control+Enter');
   await expect.poll(async () => (await engine.view(run))?.state.step).toBe('build');
   expect((await engine.view(run))?.state.outputs.plan?.reviewed).toBe('Ada');
 });
 
-it('S5: some minutes later a decision asks for the passphrase again', async () => {
+it('S5: what a page decides with is only in its memory, so another page asks for the passphrase', async () => {
   const run = await waitingRun('Sepia');
   const page = await openPage();
   await page.goto(served.url);
   await signInTo(page, ada);
   await page.getByText('Live').waitFor();
-  // As if five minutes had passed.
-  await page.context().clearCookies({ name: 'stepfast_credential' });
+  // A page that is loaded again has forgotten it.
   await page.goto(`${served.url}/runs/${run}`);
   await page.getByRole('link', { name: 'Review' }).first().click();
   await page.getByText('Three colors').first().waitFor();
@@ -120,6 +121,10 @@ it('S5: with an issuer, the page waits until the person has agreed there', async
     await page.getByRole('link', { name: 'Review' }).first().click();
     await page.getByText('Three colors').first().waitFor();
     await page.keyboard.press('Control+Enter');
+    const dialog = page.getByRole('dialog', { name: 'Passphrase' });
+    await dialog.getByRole('button', { name: 'Sign in with' }).click();
+    await dialog.getByText('CODE-2').waitFor();
+    issuer.decide('CODE-2', { ...claims, scope: 'read write decide' });
     await expect.poll(async () => (await engine.view(run))?.state.step).toBe('build');
     expect((await engine.view(run))?.state.outputs.plan?.reviewed).toBe('Ida (ida-7)');
   } finally {
@@ -153,7 +158,7 @@ it('a request with the cookie must come from a page of this server', async () =>
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        cookie: `stepfast_credential=${credential}`,
+        cookie: `stepfast_token=${credential}`,
         ...headers,
       },
       body: JSON.stringify({ command }),
@@ -161,7 +166,7 @@ it('a request with the cookie must come from a page of this server', async () =>
   expect((await send({})).status).toBe(403);
   expect((await send({ origin: 'https://evil.example' })).status).toBe(403);
   expect((await send({ origin: 'null' })).status).toBe(403);
-  expect((await send({ origin: served.url, cookie: 'stepfast_credential=x' })).status).toBe(401);
+  expect((await send({ origin: served.url, cookie: 'stepfast_token=x' })).status).toBe(401);
   expect((await engine.view(run))?.state.status).toBe('waiting');
   expect((await send({ origin: served.url })).status).toBe(200);
   expect((await engine.view(run))?.state.step).toBe('build');

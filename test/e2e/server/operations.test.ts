@@ -214,7 +214,10 @@ test('S11: the audit has tokens, workflows and decisions, with who, from where a
   // Together with those of other projects, and readable by people.
   const { entries: all } = await json('audit');
   expect(all).toContainEqual(expect.objectContaining({ action: 'project.created', subject: 'audited' }));
-  expect(await cli.output('audit', '--limit', '3')).toContain('token.revoked');
+  const shown = await cli.output('audit', '--limit', '3');
+  expect(shown).toContain('token.revoked');
+  // The token with which it was decided.
+  expect(shown).toContain(ada.id);
 });
 
 test('S11: a project is renamed, exported and removed', async () => {

@@ -190,7 +190,7 @@ describe('S4: publications', () => {
       });
   });
 
-  test('a project can demand them: by what can act, not by prose', async () => {
+  test('a project can demand them: of everything but prose', async () => {
     await cli.output('project', 'publish-only', 'strict', 'on');
     const start = (definition: object) =>
       ask('stranger', 'POST', '/v1/runs', { definition, command: { type: 'start' } });
@@ -205,6 +205,14 @@ describe('S4: publications', () => {
       status: 200,
     });
     expect(await start(commands('own', 'make evil'))).toMatchObject({ status: 403 });
+    const reviewed = (step: object) => ({
+      ...workflow([{ id: 'work', type: 'action', gate: [{ run: 'make' }], ...step }]),
+      name: 'reviewed',
+    });
+    await ask('bea', 'POST', '/v1/workflows', { definition: reviewed({ review: { by: 'human' } }) });
+    expect(await start(reviewed({ review: { by: 'human' } }))).toMatchObject({ status: 200 });
+    for (const step of [{}, { review: { by: 'human' }, gate: [{ run: 'make', expect: 'fail' }] }])
+      expect(await start(reviewed(step))).toMatchObject({ status: 403, body: { code: 'not_published' } });
   });
 });
 

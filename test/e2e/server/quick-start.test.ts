@@ -61,7 +61,6 @@ function environment(name: string): Record<string, string> {
     XDG_STATE_HOME: join(home, 'state'),
     LANG: 'C.UTF-8',
     STEPFAST_MACHINE: name,
-    ...(name === 'agent' ? { STEPFAST_SESSION: 'session-of-the-agent' } : {}),
   };
 }
 
@@ -70,6 +69,8 @@ function checkout(name: string): string {
   mkdirSync(join(root, '.stepfast/workflows'), { recursive: true });
   writeFileSync(join(root, '.stepfast/workflows/feature.yaml'), workflow);
   execFileSync('git', ['init', '-q', root], { env: environment(name) });
+  // Nobody has the files of another.
+  writeFileSync(join(root, `${name}.txt`), '');
   return root;
 }
 

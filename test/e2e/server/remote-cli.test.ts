@@ -76,7 +76,7 @@ const logins = (): string => join(project.env.HOME ?? '', '.local/state/stepfast
 describe('logging in', () => {
   test('a token is tried, kept for this project and for its owner alone, and forgotten', async () => {
     const refused = await login('sf_wrong_token_that_nobody_knows');
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('does not take this token') });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('does not accept this token') });
     expect(existsSync(logins())).toBe(false);
     const { code, stdout } = await login();
     expect(code).toBe(0);

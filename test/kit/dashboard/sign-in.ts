@@ -1,6 +1,17 @@
 import type { Page } from 'playwright-core';
 import { passphrase } from '../../e2e/server/person-kit.ts';
 
+/** A page that asks for the passphrase gets it at once, for tests of what is decided. */
+export const answerPassphrase = (page: Page): Promise<unknown> =>
+  page.addInitScript(`new MutationObserver(() => {
+    const field = document.querySelector('dialog #passphrase');
+    if (!field || field.value) return;
+    const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+    set.call(field, ${JSON.stringify(passphrase)});
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    setTimeout(() => field.form.requestSubmit(), 50);
+  }).observe(document, { childList: true, subtree: true });`);
+
 export async function signInTo(
   page: Page,
   { project, name }: { project: string; name: string },

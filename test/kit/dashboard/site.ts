@@ -9,7 +9,7 @@ import { becomePerson } from '../../e2e/server/person-kit.ts';
 import { createCli, type Served } from '../../e2e/server/serve-kit.ts';
 import { startDatabase, type TestDatabase } from '../database.ts';
 import { openTerminal } from '../terminal.ts';
-import { signInTo } from './sign-in.ts';
+import { answerPassphrase, signInTo } from './sign-in.ts';
 
 const cli = join(import.meta.dirname, '../../../dist/cli.js');
 
@@ -108,6 +108,7 @@ export async function openTeamSite(): Promise<TeamSite> {
     url: served.url,
     async enter(browser, options) {
       const page = await newPage(browser, options);
+      await answerPassphrase(page);
       await page.goto(served.url);
       await signInTo(page, { project: 'shop', name: 'Ada' });
       await page.getByLabel('Passphrase').waitFor({ state: 'hidden' });

@@ -76,7 +76,7 @@ export const principals: Migration = {
 
     alter table stepfast.projects add column published_only boolean not null default false;
 
-    -- The digest is of what can act, so that a change of prose needs no new publication to be started.
+    -- The digest leaves prose out, so that a change of it needs no new publication.
     create table stepfast.publications (
       project int not null references stepfast.projects on delete cascade,
       name text collate "C" not null,
@@ -127,7 +127,8 @@ export const principals: Migration = {
     );
     ${isolateByProject('people')}
 
-    -- An invitation is used once: it sets the passphrase and becomes a token for the person's agents.
+    -- An invitation is used once: it sets the passphrase and becomes a token for the person's agents. Others for the
+    -- same person end with it.
     create function stepfast.join_person_1(p_project int, p_invitation text, p_secret text, p_id text, p_hash text,
       p_seconds int) returns boolean
       ${owned} as $$
@@ -143,6 +144,8 @@ export const principals: Migration = {
         insert into stepfast.people (project, name, secret) values (p_project, v_name, p_secret)
           on conflict (project, name) do update set secret = p_secret, set_at = now();
         delete from stepfast.tokens t where t.project = p_project and t.name = v_name and t.credential;
+        update stepfast.tokens t set revoked_at = now()
+          where t.project = p_project and t.name = v_name and t.scopes = array['join'] and t.revoked_at is null;
         insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at)
           values (p_id, p_project, p_hash, 'agent', v_name, array['read', 'write', 'gates'],
             now() + make_interval(secs => p_seconds));
@@ -161,7 +164,8 @@ export const principals: Migration = {
       return v_secret;
     end $$;
 
-    -- For somebody whose passphrase was just checked. False if the token that asks has ended, or there are too many.
+    -- For somebody whose passphrase was just checked. Whoever an issuer knows only reads with it. False if the token
+    -- that asks has ended, or there are too many.
     create function stepfast.make_credential_1(p_project int, p_name text, p_parent text, p_id text, p_hash text,
       p_scopes text[], p_seconds int) returns boolean
       ${owned} as $$
@@ -172,10 +176,10 @@ export const principals: Migration = {
       delete from stepfast.tokens t
         where t.project = p_project and t.name = p_name and t.credential and t.expires_at < now();
       insert into stepfast.tokens (id, project, hash, kind, name, scopes, expires_at, parent, credential)
-        select p_id, p_project, p_hash, 'person', p.name, p_scopes, now() + make_interval(secs => p_seconds),
+        select p_id, p_project, p_hash, 'person', p_name, p_scopes, now() + make_interval(secs => p_seconds),
             p_parent, true
-          from stepfast.people p
-          where p.project = p_project and p.name = p_name
+          where (p_scopes = array['read']
+              or exists (select from stepfast.people p where p.project = p_project and p.name = p_name))
             and (p_parent is null or exists (select from stepfast.tokens m where m.project = p_project
               and m.id = p_parent and m.revoked_at is null and (m.expires_at is null or m.expires_at > now())))
             and (select count(*) from stepfast.tokens t
