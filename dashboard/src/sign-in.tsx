@@ -38,12 +38,15 @@ function PassphraseSignIn(): JSX.Element {
   }, []);
   const submit = async (): Promise<void> => {
     setBusy(true);
+    setRefusal(undefined);
     try {
       await signIn({ project: project.trim(), name: name.trim(), passphrase });
       readAgain();
     } catch (error) {
       setRefusal(refusalOf(error));
-      document.getElementById('passphrase')?.focus();
+      // Not while another field is being corrected.
+      if (!(document.activeElement instanceof HTMLInputElement))
+        document.getElementById('passphrase')?.focus();
     }
     setBusy(false);
   };

@@ -51,6 +51,7 @@ function PassphraseDialog({ onEnd }: { onEnd(given: boolean): void }): JSX.Eleme
   const done = useRef(() => onEnd(true));
   const submit = async (): Promise<void> => {
     setBusy(true);
+    setRefusal(undefined);
     try {
       await unlock(passphrase);
       onEnd(true);

@@ -41,7 +41,8 @@ it('[P4/1] [002/7] a typed continue briefs a new session and binds it, the deliv
   const after = await state();
   expect(after.sessions[session]).toMatchObject({ host: 'copilot', witness: 'hooks' });
   expect(after.sessions[session]?.endedAt).toBeDefined();
-  expect(after.briefings[session]?.proven).toBe('transcript');
+  // Copilot writes its transcript late: what the agent did may prove it before.
+  expect(['transcript', 'handle']).toContain(after.briefings[session]?.proven);
   expect(Object.keys(after.reading)).toEqual(['{project_root}/docs/auth.md']);
   expect(after.artefacts).toEqual(['form.ts']);
 });

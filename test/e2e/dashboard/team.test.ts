@@ -59,6 +59,13 @@ const waitingRun = async (summary: string): Promise<string> => {
   return run;
 };
 
+/** Whatever is asked then. */
+async function approve(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Review' }).first().click();
+  await page.getByRole('heading', { name: 'What claude says' }).waitFor();
+  await page.locator('form [type=submit]').click();
+}
+
 it('a person signs in with a passphrase and decides', async () => {
   const run = await waitingRun('Dark mode');
   const page = await openPage();
@@ -72,10 +79,7 @@ it('a person signs in with a passphrase and decides', async () => {
   await page.getByText('Plan waits for your review').first().waitFor();
   const cookies = await page.context().cookies();
   expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
-  await page.keyboard.press('1');
-  await page.getByText('Three colors').first().waitFor();
-  await page.getByRole('heading', { name: 'What claude says' }).waitFor();
-  await page.keyboard.press('Control+Enter');
+  await approve(page);
   await expect.poll(async () => (await engine.view(run))?.state.step).toBe('build');
   expect((await engine.view(run))?.state.outputs.plan?.reviewed).toBe('Ada');
 });
@@ -88,9 +92,7 @@ it('S5: what a page decides with is only in its memory, so another page asks for
   await page.getByText('Live').waitFor();
   // A page that is loaded again has forgotten it.
   await page.goto(`${served.url}/runs/${run}`);
-  await page.getByRole('link', { name: 'Review' }).first().click();
-  await page.getByText('Three colors').first().waitFor();
-  await page.keyboard.press('Control+Enter');
+  await approve(page);
   const dialog = page.getByRole('dialog', { name: 'Passphrase' });
   await dialog.getByLabel('Passphrase').fill('not this one');
   await page.keyboard.press('Enter');
@@ -118,9 +120,7 @@ it('S5: with an issuer, the page waits until the person has agreed there', async
     issuer.decide('CODE-1', { ...claims, scope: 'read write decide' });
     await page.getByText('Live').waitFor();
     await page.goto(`${own.url}/runs/${run}`);
-    await page.getByRole('link', { name: 'Review' }).first().click();
-    await page.getByText('Three colors').first().waitFor();
-    await page.keyboard.press('Control+Enter');
+    await approve(page);
     const dialog = page.getByRole('dialog', { name: 'Passphrase' });
     await dialog.getByRole('button', { name: 'Sign in with' }).click();
     await dialog.getByText('CODE-2').waitFor();
