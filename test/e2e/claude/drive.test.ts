@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../../src/cli/index.ts';
 import { contextOf, lastUser, reply, subagent, toolCall, toolsOf } from '../../../src/testing/index.ts';
@@ -249,6 +250,20 @@ it('a turn ends when the subagents that it left in the background have ended', a
   await expect.poll(() => of('text')).toContainEqual({ type: 'text', text: 'Started.' });
   release?.();
   expect(await turn).toMatchObject({ lastMessage: 'All done.' });
+});
+
+it('a turn ends when the model has heard of every subagent that ended while it wrote its answer', async () => {
+  const inner = toolCall.agent('INNER work', { background: true });
+  const answer = async () => {
+    await setTimeout(1_000);
+    return reply.text('Started.');
+  };
+  stage.model.on(lastUser(/go/), inner, inner, answer);
+  stage.model.always(subagent(), () => reply.text('Inner done.'));
+  stage.model.always(lastUser(/./), () => reply.text('All done.'));
+  const session = await stage.open({ tools: ['Agent'] });
+  expect(await session.send('go')).toMatchObject({ lastMessage: 'All done.' });
+  expect(seen().match(/<task-notification>/g)).toHaveLength(2);
 });
 
 it('what a session leaves behind is found by its mark; a gate that it started has none', async () => {

@@ -7,21 +7,19 @@ import type {
   TurnEnd,
   TurnFailure,
 } from '../../../runtime/index.ts';
-import { numberIn, type Payload, partIn, textIn } from '../../payload.ts';
+import { type Payload, partIn, textIn } from '../../payload.ts';
 import { type Exit, type HostProcess, startHost } from '../../process.ts';
 import { programName } from '../program.ts';
 import { claudeTools } from '../tool-names.ts';
+import { createBackground } from './background.ts';
 import { argumentsFor, environmentFor } from './command-line.ts';
-import { createEventReader, listIn, parseLine, wasInterrupted } from './stream.ts';
+import { createEventReader, parseLine, wasInterrupted } from './stream.ts';
 import { denialsIn, failureIn, spentAfter } from './turn-end.ts';
 
 /** Read by the model. */
 const denialMessage =
   'Nobody is here to allow this. Do it in a way that needs no permission, or report what you could not do.';
 
-/** A subagent in the background belongs to the turn; a server that a shell started may never end. */
-const agentWaitMs = 10 * 60_000;
-const shellWaitMs = 60_000;
 const interruptWaitMs = 10_000;
 const graceMs = 10_000;
 
@@ -48,10 +46,10 @@ interface Turn {
 
 function drive(host: HostProcess, session: string, { onEvent }: DrivenOptions): DrivenSession {
   const reader = createEventReader();
+  const background = createBackground();
   const replies = new Map<string, () => void>();
   const known = new Set<string>();
   let spent: TurnEnd['spent'] = { tokens: 0, cost: 0 };
-  let background: Payload[] = [];
   let turn: Turn | undefined;
 
   const emit = (event: HostEvent): void => {
@@ -95,16 +93,13 @@ function drive(host: HostProcess, session: string, { onEvent }: DrivenOptions): 
     turn.answered ||= answers;
     if (!turn.answered) return;
     turn.last = line;
-    const idle = background.length === 0 && (numberIn(line, 'queued_turn_count') ?? 0) === 0;
-    if (idle || line.is_error === true) turn.over();
+    if (background.isIdle() || line.is_error === true) turn.over();
     else waitForBackground(turn);
   };
 
-  /** Bounded: the end of a task that was ended otherwise is not always followed by a result. */
   const waitForBackground = (waiting: Turn): void => {
     clearTimeout(waiting.timer);
-    const shells = background.length > 0 && background.every(({ task_type }) => task_type === 'local_bash');
-    waiting.timer = setTimeout(waiting.over, shells ? shellWaitMs : agentWaitMs);
+    waiting.timer = setTimeout(waiting.over, background.waitMs());
   };
 
   const readLine = (text: string): void => {
@@ -114,7 +109,7 @@ function drive(host: HostProcess, session: string, { onEvent }: DrivenOptions): 
     if (line.type === 'control_request') answerRequest(line);
     if (line.type === 'control_response')
       replies.get(textIn(partIn(line, 'response'), 'request_id') ?? '')?.();
-    if (line.subtype === 'background_tasks_changed') background = listIn(line, 'tasks');
+    background.read(line);
     if (line.type === 'result') readResult(line);
     else if (turn?.answered) waitForBackground(turn);
   };
@@ -139,6 +134,7 @@ function drive(host: HostProcess, session: string, { onEvent }: DrivenOptions): 
       over: resolve,
     };
     turn = current;
+    background.startTurn();
     if (host.isFinished()) ended(await host.finished);
     else host.write({ type: 'user', uuid, message: { role: 'user', content: prompt } });
     const exit = await promise;
