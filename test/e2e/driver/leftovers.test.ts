@@ -29,6 +29,11 @@ const names = Object.keys(ways) as Way[];
 const pidFile = (way: string): string => join(stage.env.TMPDIR ?? '', `${way}.pid`);
 const starting = (way: Way): string =>
   ways[way](`exec sh -c "echo \\$\\$ > ${pidFile(way)}; exec tail -f /dev/null"`);
+/** A host may end the process group of a command that has returned, before all of them have begun. */
+const startAll = (): string =>
+  [...names.map(starting), ...names.map((way) => `while [ ! -s ${pidFile(way)} ]; do sleep 0.1; done`)].join(
+    '\n',
+  );
 const pidOf = (way: string): number =>
   existsSync(pidFile(way)) ? Number(readFileSync(pidFile(way), 'utf8')) : 0;
 const marked = async (): Promise<string[]> => {
@@ -39,9 +44,7 @@ const marked = async (): Promise<string[]> => {
 describe('what a session leaves running', () => {
   it('is ended with the session and reported', async () => {
     stage = await createHostileStage([build]);
-    const begun = names.map((way) => `while [ ! -s ${pidFile(way)} ]; do sleep 0.1; done`);
-    const command = [...names.map(starting), ...begun, 'touch done.txt'].join('\n');
-    stage.model.on(mainTurn(), shell(command), reply.text('Done.'));
+    stage.model.on(mainTurn(), shell(`${startAll()}\ntouch done.txt`), reply.text('Done.'));
     const { code } = await stage.drive(['w', '--no-wait']);
     expect(code).toBe(0);
     for (const way of names) {
@@ -57,15 +60,11 @@ describe('what a session leaves running', () => {
 
   it('is ended by the next driver if the driver was killed', async () => {
     stage = await createHostileStage([build]);
-    stage.model.on(
-      mainTurn(),
-      shell(names.map(starting).join('\n')),
-      reply.text('Too late.', { delayMs: 600_000 }),
-    );
+    stage.model.on(mainTurn(), shell(startAll()), reply.text('Too late.', { delayMs: 600_000 }));
     stage.model.on(mainTurn(), shell('touch done.txt'), reply.text('Done.'));
     const first = stage.start(['w', '--no-wait']);
-    await expect.poll(() => names.filter((way) => pidOf(way) > 0)).toEqual(names);
     await expect.poll(() => stage.model.requestsOf('main').length).toBe(2);
+    expect(names.filter((way) => pidOf(way) > 0)).toEqual(names);
     first.child.kill('SIGKILL');
     await first.ended;
     expect(isRunning(pidOf('setsid'))).toBe(true);
