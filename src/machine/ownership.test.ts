@@ -100,7 +100,7 @@ describe('S4: sessions and tasks', () => {
     expect(run.state.tasks.build?.byId.a?.end).toBe('done');
   });
 
-  test('an expired task goes to whoever claims it, and a person may do everything', () => {
+  test('an expired task goes to the next one that claims it, and a person may do everything', () => {
     const { run, at } = started();
     expect(run.send({ type: 'status', at, actor: person })).not.toHaveProperty('code');
     run.now += 31 * 60_000;
@@ -113,7 +113,7 @@ describe('S4: sessions and tasks', () => {
     const plain = new Run(workflow([action('work')]));
     expect(plain.advance('done', { session: 's1' })).not.toHaveProperty('code');
     expect(JSON.stringify(plain.events)).not.toMatch(/owner|author|principal|reportedBy/);
-    // A run that was begun on a server and moved to a laptop belongs to whoever has the files.
+    // A run that was begun on a server and moved to a laptop belongs to the one who has the files.
     expect(run.send({ type: 'advance', session: 's1', at, output: 'x' })).not.toHaveProperty('code');
   });
 });
@@ -171,6 +171,28 @@ describe('S4: receipts', () => {
     report(true, engineOf('ci', 'runner'));
     expect(run.state.outputs.work?.receipts[0]).toMatchObject({ before: 'fail', reportedBy: 'agent' });
   });
+
+  test.each([
+    ['agent', 'agent'],
+    ['runner', undefined],
+  ] as const)(
+    "of a merge that a driver with a token of kind %s reported are labelled '%s'",
+    (kind, label) => {
+      const run = new Run(workflow([loop('build', { parallel: 2 })], { loops: { build: [{ id: 'do' }] } }));
+      const actor = engineOf('x', kind);
+      run.send({ type: 'drive', change: 'take', process: { pid: 11, machine: 'laptop' }, actor });
+      run.tasks('build', 'a', 'b');
+      const { at = '' } = run.send({ type: 'claim', holder: 's1', task: 'a', session: 's1', actor: claude });
+      run.send({ type: 'advance', at, output: 'x', session: 's1', actor: claude });
+      const merge = { epoch: 1, task: 'a', actor };
+      run.send({ type: 'mergeStarted', ...merge, base: 'b0', commit: 'c0' });
+      run.send({ type: 'mergeFinished', ...merge, result: 'merged', receipts: green, gates: ['npm test'] });
+      const merged = run.events.flatMap((event) =>
+        event.type === 'merge.finished' ? (event.receipts ?? []) : [],
+      );
+      expect(merged.map(({ what, reportedBy }) => [what, reportedBy])).toEqual([['npm test', label]]);
+    },
+  );
 
   test('a deadline is not later than the gates may take', () => {
     const { run, id } = checking();

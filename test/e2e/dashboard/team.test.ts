@@ -133,6 +133,36 @@ it('S5: with an issuer, the page waits until the person has agreed there', async
   }
 });
 
+it('a refused sign-in puts the focus on the passphrase, and not where another field is being corrected', async () => {
+  const page = await openPage();
+  await page.goto(served.url);
+  const focused = () => page.evaluate('document.activeElement?.id');
+  await signInTo(page, ada, 'not this one');
+  await page.getByRole('alert').waitFor();
+  await expect.poll(focused).toBe('passphrase');
+  const { promise: corrected, resolve } = Promise.withResolvers<void>();
+  await page.route('**/sign-in', async (route) => {
+    await corrected;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Name').focus();
+  resolve();
+  await page.getByRole('alert').waitFor();
+  expect(await focused()).toBe('name');
+});
+
+it('a person signs out, and the browser has nothing left to read with', async () => {
+  const page = await openPage();
+  await page.goto(served.url);
+  await signInTo(page, ada);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.context().cookies()).toEqual([]);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
 it('a browser sees what others change, and comes back after the server was away', async () => {
   const page = await openPage();
   await page.goto(served.url);
