@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { LogOut, Moon, Search, Sun } from 'lucide-react';
+import { LogOut, Search } from 'lucide-react';
 import { type JSX, Suspense, useEffect, useState } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
 import { ApiError, overviewQuery, signOut } from './api/client.ts';
@@ -7,7 +7,8 @@ import { openStream, useConnection } from './api/stream.ts';
 import css from './app.module.css';
 import { Passphrase } from './decide/passphrase.tsx';
 import { SignIn } from './sign-in.tsx';
-import { toggleTheme, useDark } from './theme.ts';
+import { toggleTheme } from './theme.ts';
+import { ThemeButton } from './theme-button.tsx';
 import { classNames } from './ui/class-names.ts';
 import { ErrorBoundary } from './ui/error-boundary.tsx';
 import { modKey, useKeys } from './ui/keys.ts';
@@ -184,20 +185,6 @@ const Brand = (): JSX.Element => (
     <span className={ui.wideOnly}>stepfast</span>
   </Link>
 );
-
-function ThemeButton(): JSX.Element {
-  const isDark = useDark();
-  return (
-    <button
-      type="button"
-      className={classNames(ui.btn, ui.ghost, ui.icon)}
-      onClick={toggleTheme}
-      aria-label={isDark ? 'Light theme' : 'Dark theme'}
-    >
-      {isDark ? <Sun size={16} aria-hidden="true" /> : <Moon size={16} aria-hidden="true" />}
-    </button>
-  );
-}
 
 const Place = ({ href, isOn, name }: { href: string; isOn: boolean; name: string }): JSX.Element => (
   <Link href={href} aria-current={isOn ? 'page' : undefined}>

@@ -4,7 +4,7 @@ import { client, signIn, signInQuery } from './api/client.ts';
 import css from './decide/decide.module.css';
 import { DeviceFlow } from './decide/device-flow.tsx';
 import { PassphraseField } from './decide/passphrase.tsx';
-import { refusalOf } from './decide/refusal.ts';
+import { Refusal, refusalOf } from './decide/refusal.tsx';
 import { classNames } from './ui/class-names.ts';
 import { Main } from './ui/main.tsx';
 import ui from './ui/ui.module.css';
@@ -66,11 +66,7 @@ function PassphraseSignIn(): JSX.Element {
       <Line id="project" label="Project" value={project} onChange={setProject} />
       <Line id="name" label="Name" value={name} onChange={setName} />
       <PassphraseField value={passphrase} onChange={setPassphrase} />
-      {refusal && (
-        <p className={css.refusal} role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
       <button
         type="submit"
         className={classNames(ui.btn, ui.primary)}

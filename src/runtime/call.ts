@@ -9,6 +9,7 @@ import {
   ended,
   handleOf,
   needsWorktree,
+  type State,
   suffixOf,
 } from '../machine/index.ts';
 import { settingUpText, taskNotSetUpText } from '../messages/index.ts';
@@ -81,16 +82,9 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const view = checked && isLoaded(found) ? await followed(found, identity) : undefined;
     const refused = view && untrusted(view.definition, run);
     if (refused) return { run, reply: at === undefined ? refused : { ...refused, at } };
-    // A verdict is about the tree of the session that did the work, which may be on another machine. On a server,
-    // work without a session may have been done anywhere.
-    const worker = view && request.type === 'review' ? workerOf(view.state, at) : undefined;
-    const isElsewhere = worker === undefined && request.type === 'review' && workspace.checkout !== undefined;
-    const works =
-      view && worker !== undefined
-        ? workspace.gates.worktreeOf(view.state, worker)
-        : isElsewhere
-          ? undefined
-          : project.worktree;
+    const reviewed = request.type === 'review' ? view?.state : undefined;
+    const worker = reviewed && workerOf(reviewed, at);
+    const works = reviewed ? reviewedWorktree(reviewed, worker) : project.worktree;
     const worktree = workspace.taskWorktree(run, taskAt(at)) ?? works ?? project.worktree;
     const tree =
       view && works !== undefined ? await treeFor(view.definition, request.type, worktree) : undefined;
@@ -135,6 +129,12 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       ...(warning !== undefined && { warning }),
       ...(ignored && { ignored }),
     };
+  }
+
+  /** Of the session that did the work, which may be on another machine. Without one, a server cannot tell where it was. */
+  function reviewedWorktree(state: State, worker: string | undefined): string | undefined {
+    if (worker !== undefined) return workspace.gates.worktreeOf(state, worker);
+    return workspace.checkout === undefined ? project.worktree : undefined;
   }
 
   /** The answer with the task's worktree, or with a warning about unmerged branches. */

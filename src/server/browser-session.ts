@@ -11,7 +11,7 @@ import { problem } from './problem.ts';
 export const signInSchema = browserSignInSchema;
 export type SignInBody = z.output<typeof signInSchema>;
 
-/** What a client needs to know before somebody signs in. */
+/** What a client needs to know before a person signs in. */
 export const signInBy = (issuer: AuthOptions['issuer']): SignInAnswer =>
   issuer?.client ? { issuer: issuer.issuer, client_id: issuer.client.id, scope: issuer.client.scope } : {};
 

@@ -23,7 +23,7 @@ export async function hashPassphrase(passphrase: string): Promise<string> {
 
 const nobody = `scrypt:${cost.N}:${cost.r}:${cost.p}:${'A'.repeat(22)}:${'A'.repeat(43)}`;
 
-/** Takes as long for somebody who is not there. */
+/** Takes as long for a person who does not exist. */
 export async function isPassphrase(passphrase: string, secret: string | undefined): Promise<boolean> {
   const [, N, r, p, salt = '', key = ''] = (secret ?? nobody).split(':');
   const costs = { N: Number(N), r: Number(r), p: Number(p) };

@@ -6,7 +6,7 @@ import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-/** Somebody whose passphrase is checked. */
+/** A person whose passphrase is checked. */
 interface Claimed {
   project: { id: number; name: string };
   name: string;
@@ -29,7 +29,7 @@ export interface People {
   join(invitation: Principal, passphrase: string): Promise<TokenAnswer>;
   /** With the token of the person's agents, or in a browser that is signed in. */
   credential(principal: Principal, passphrase: string): Promise<Credential>;
-  /** For the browser of somebody whom an issuer knows. */
+  /** For the browser of a person whom an issuer knows. */
   reading(principal: Principal): Promise<string>;
   signIn(
     claimed: { project: string; name: string; passphrase: string },

@@ -12,7 +12,7 @@ import {
 import { problem } from './problem.ts';
 import { type Route, route } from './route.ts';
 
-/** Who somebody is, and how they get another token. */
+/** Who the caller is, and how it gets another token. */
 export const principalRoutes: readonly Route[] = [
   route({
     method: 'POST',

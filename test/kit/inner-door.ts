@@ -4,15 +4,11 @@
  */
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
+import { joinSockets } from './join-sockets.ts';
 
 const [socket = '', port = '', program = '', ...args] = process.argv.slice(2);
 
-const door = createServer((near) => {
-  const far = connect(socket);
-  near.pipe(far).pipe(near);
-  near.on('error', () => far.destroy());
-  far.on('error', () => near.destroy());
-});
+const door = createServer((near) => joinSockets(near, connect(socket)));
 
 door.listen(Number(port), '127.0.0.1', () => {
   const inner = spawn(program, args, { stdio: 'inherit' });

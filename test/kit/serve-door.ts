@@ -5,21 +5,18 @@
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { joinSockets } from './join-sockets.ts';
 
 const [socket = '', ...rest] = process.argv.slice(2);
 const isInside = rest[0] === 'inside';
 const [program = '', ...args] = isInside ? rest.slice(1) : rest;
 const innerPort = 4096;
 
-const join = (near: Socket, far: Socket): void => {
-  near.pipe(far).pipe(near);
-  near.on('error', () => far.destroy());
-  far.on('error', () => near.destroy());
-};
-
-const door = createServer((near) => join(near, isInside ? connect(innerPort, '127.0.0.1') : connect(socket)));
+const door = createServer((near) =>
+  joinSockets(near, isInside ? connect(innerPort, '127.0.0.1') : connect(socket)),
+);
 const start = (): void => {
   const host = spawn(program, args, { stdio: ['inherit', isInside ? 'inherit' : 'pipe', 'inherit'] });
   const address = door.address();

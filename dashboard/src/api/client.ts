@@ -279,7 +279,7 @@ export const startDevice = async (): Promise<DeviceCode> =>
 
 export const redeemDevice = ({ device }: DeviceCode): Promise<boolean> => postSignIn({ device });
 
-/** Of somebody who is signed in: they can decide for some minutes. */
+/** Of a person who is signed in: they can decide for some minutes. */
 export const unlock = (passphrase: string): Promise<boolean> => postSignIn({ passphrase });
 
 export async function signOut(): Promise<void> {

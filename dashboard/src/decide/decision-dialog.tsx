@@ -4,6 +4,7 @@ import { modKey } from '../ui/keys.ts';
 import { Modal } from '../ui/modal.tsx';
 import ui from '../ui/ui.module.css';
 import css from './decide.module.css';
+import { Refusal } from './refusal.tsx';
 import { type Choice, useDecision } from './use-decision.ts';
 
 interface Props {
@@ -44,11 +45,7 @@ export function DecisionDialog(props: Props): JSX.Element {
         <p className={css.consequence} role="status">
           {consequence}
         </p>
-        {refusal && (
-          <p className={css.refusal} role="alert">
-            {refusal}
-          </p>
-        )}
+        <Refusal text={refusal} />
         <footer>
           <button type="button" className={ui.btn} onClick={onClose}>
             Not now

@@ -1,20 +1,21 @@
-import { type JSX, useEffect, useState } from 'react';
+import { type JSX, useEffect, useEffectEvent, useState } from 'react';
 import { type DeviceCode, redeemDevice, startDevice } from '../api/client.ts';
 import { classNames } from '../ui/class-names.ts';
 import ui from '../ui/ui.module.css';
 import css from './decide.module.css';
-import { refusalOf } from './refusal.ts';
+import { Refusal, refusalOf } from './refusal.tsx';
 
 /** The person proves at the issuer who they are, and this page waits for it. */
 export function DeviceFlow({ issuer, onDone }: { issuer: string; onDone(): void }): JSX.Element {
   const [device, setDevice] = useState<DeviceCode>();
   const [refusal, setRefusal] = useState<string>();
+  const done = useEffectEvent(onDone);
   useEffect(() => {
     if (!device) return undefined;
     let timer: ReturnType<typeof setTimeout>;
     const redeem = async (): Promise<void> => {
       try {
-        if (await redeemDevice(device)) return onDone();
+        if (await redeemDevice(device)) return done();
         timer = setTimeout(redeem, device.seconds * 1000);
       } catch (error) {
         setDevice(undefined);
@@ -23,7 +24,7 @@ export function DeviceFlow({ issuer, onDone }: { issuer: string; onDone(): void 
     };
     timer = setTimeout(redeem, device.seconds * 1000);
     return () => clearTimeout(timer);
-  }, [device, onDone]);
+  }, [device]);
   const start = async (): Promise<void> => {
     setRefusal(undefined);
     try {
@@ -58,11 +59,7 @@ export function DeviceFlow({ issuer, onDone }: { issuer: string; onDone(): void 
           Sign in with {new URL(issuer).host}
         </button>
       )}
-      {refusal && (
-        <p className={css.refusal} role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
     </>
   );
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { type JSX, useRef, useState, useSyncExternalStore } from 'react';
+import { type JSX, useState, useSyncExternalStore } from 'react';
 import { overviewQuery, signInQuery, unlock } from '../api/client.ts';
 import { classNames } from '../ui/class-names.ts';
 import { Modal } from '../ui/modal.tsx';
 import ui from '../ui/ui.module.css';
 import css from './decide.module.css';
 import { DeviceFlow } from './device-flow.tsx';
-import { refusalOf } from './refusal.ts';
+import { Refusal, refusalOf } from './refusal.tsx';
 
 let asked: ((given: boolean) => void) | undefined;
 const listeners = new Set<() => void>();
@@ -48,7 +48,6 @@ function PassphraseDialog({ onEnd }: { onEnd(given: boolean): void }): JSX.Eleme
   const [passphrase, setPassphrase] = useState('');
   const [refusal, setRefusal] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const done = useRef(() => onEnd(true));
   const submit = async (): Promise<void> => {
     setBusy(true);
     setRefusal(undefined);
@@ -76,7 +75,7 @@ function PassphraseDialog({ onEnd }: { onEnd(given: boolean): void }): JSX.Eleme
         <h2>Confirm that it is you{data ? `, ${data.me.name}` : ''}</h2>
         {how?.issuer ? (
           <>
-            <DeviceFlow issuer={how.issuer} onDone={done.current} />
+            <DeviceFlow issuer={how.issuer} onDone={() => onEnd(true)} />
             <footer>{later}</footer>
           </>
         ) : (
@@ -85,11 +84,7 @@ function PassphraseDialog({ onEnd }: { onEnd(given: boolean): void }): JSX.Eleme
             <p className={css.consequence} role="status">
               For five minutes you can decide on this page without being asked again.
             </p>
-            {refusal && (
-              <p className={css.refusal} role="alert">
-                {refusal}
-              </p>
-            )}
+            <Refusal text={refusal} />
             <footer>
               {later}
               <button

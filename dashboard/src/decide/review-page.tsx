@@ -23,6 +23,7 @@ import css from './decide.module.css';
 import { Options, Words } from './decision-dialog.tsx';
 import { runHref } from './needs.ts';
 import { ReadOnlyReason } from './read-only.tsx';
+import { Refusal } from './refusal.tsx';
 import { type Choice, useDecision } from './use-decision.ts';
 
 const filesMs = 1000;
@@ -270,11 +271,7 @@ function DecisionForm({ page, review, isStale }: FormProps): JSX.Element {
       <p className={css.consequence} role="status">
         {consequence}
       </p>
-      {refusal && (
-        <p className={css.refusal} role="alert">
-          {refusal}
-        </p>
-      )}
+      <Refusal text={refusal} />
       <footer>
         <button
           type="submit"

@@ -3,7 +3,7 @@ import { ApiError, canSignIn, sendDecision } from '../api/client.ts';
 import type { Decision } from '../api-types.ts';
 import { toast } from '../ui/toast.tsx';
 import { askPassphrase } from './passphrase.tsx';
-import { refusalOf } from './refusal.ts';
+import { refusalOf } from './refusal.tsx';
 
 /** What a person chooses; the actor is added when it is sent. */
 export type Choice = Decision extends infer Each

@@ -1,4 +1,3 @@
-import { Moon, Sun } from 'lucide-react';
 import { type JSX, useEffect, useMemo, useState } from 'react';
 import type { CheckPage, NeedPage, ReportFile } from '../api-types.ts';
 import { needDetail, needKey } from '../decide/needs.ts';
@@ -14,7 +13,8 @@ import { RunState } from '../run/run-state.tsx';
 import { SpendingChart } from '../run/spending-chart.tsx';
 import { Timeline } from '../run/timeline.tsx';
 import { Workflow } from '../run/workflow.tsx';
-import { toggleTheme, useDark } from '../theme.ts';
+import { toggleTheme } from '../theme.ts';
+import { ThemeButton } from '../theme-button.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { Glyph } from '../ui/glyph.tsx';
 import { useKeys } from '../ui/keys.ts';
@@ -46,7 +46,7 @@ export function Report({ report }: { report: ReportFile }): JSX.Element {
             Stepfast report · <strong>{project}</strong> ·{' '}
             <time dateTime={new Date(now).toISOString()}>{made}</time>
           </p>
-          <ThemeButton />
+          <ThemeButton className={css.theme} />
         </div>
         <h1>{name}</h1>
         <RunState page={page} row={row} />
@@ -129,19 +129,5 @@ function Failures({ checks }: { checks: CheckPage[] }): JSX.Element {
         </section>
       ))}
     </div>
-  );
-}
-
-function ThemeButton(): JSX.Element {
-  const isDark = useDark();
-  return (
-    <button
-      type="button"
-      className={classNames(ui.btn, ui.ghost, ui.icon, css.theme)}
-      onClick={toggleTheme}
-      aria-label={isDark ? 'Light theme' : 'Dark theme'}
-    >
-      {isDark ? <Sun size={16} aria-hidden="true" /> : <Moon size={16} aria-hidden="true" />}
-    </button>
   );
 }

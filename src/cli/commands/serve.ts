@@ -141,7 +141,7 @@ export const serve: readonly Command[] = [
     summary: 'List and remove the people of a project',
     usage: 'stepfast people list | remove <name> --project <project>',
     about:
-      'People decide with a passphrase, which they choose with an invitation: stepfast token create <name> --project <project> --kind person. `remove` deletes the passphrase of somebody who leaves and revokes every token of that name. What they decided stays in the runs.',
+      'People decide with a passphrase, which they choose with an invitation: stepfast token create <name> --project <project> --kind person. `remove` deletes the passphrase of a person who leaves and revokes every token of that name. What they decided stays in the runs.',
     options: [['--project <project>', 'Project of the people'], databaseOption, json],
     examples: ['stepfast people list --project shop', 'stepfast people remove Ada --project shop'],
     load: () => import('../serve/people.ts'),

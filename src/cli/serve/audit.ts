@@ -1,11 +1,11 @@
 import { printable } from '../../messages/index.ts';
 import type { AuditEntry } from '../../store/postgres/index.ts';
 import { readArgs } from '../args.ts';
-import { exit, notFound, usageError } from '../exit.ts';
+import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printWholeJson } from '../perform.ts';
 import { table } from '../table.ts';
-import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
+import { databaseOptions, databaseUrl, findProject, loadPostgres, withDatabase } from './database.ts';
 
 export const options = {
   ...databaseOptions,
@@ -24,10 +24,8 @@ async function act(args: readonly string[], io: Io): Promise<number> {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit)
     throw usageError(`--limit takes a number from 1 to ${maxLimit}.`);
   const url = databaseUrl(values, io);
-  const { createProjects, readAudit } = await loadPostgres();
-  const project = values.project === undefined ? undefined : await createProjects(url).named(values.project);
-  if (values.project !== undefined && !project)
-    throw notFound(`Project '${values.project.slice(0, 80)}' not found. Run: stepfast project list`);
+  const { readAudit } = await loadPostgres();
+  const project = values.project === undefined ? undefined : await findProject(values.project, url);
   const entries = await readAudit(url, { project, limit });
   if (values.json) return printWholeJson(io, { entries }, exit.ok);
   if (entries.length === 0) io.stderr.write('Nothing is recorded yet.\n');

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { StepfastError } from '../../errors.ts';
-import { usageError } from '../exit.ts';
+import type { ProjectRecord } from '../../store/postgres/index.ts';
+import { notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 
 /** Options shared by the commands that use the server's database. */
@@ -31,6 +32,13 @@ const advice = (cause: unknown): string =>
 
 /** Loaded on demand: no other command pays for PostgreSQL. */
 export const loadPostgres = () => import('../../store/postgres/index.ts');
+
+export async function findProject(name: string | undefined, url: string): Promise<ProjectRecord> {
+  if (!name) throw usageError('Missing --project <name>. Run: stepfast project list');
+  const found = await (await loadPostgres()).createProjects(url).named(name);
+  if (!found) throw notFound(`Project '${name.slice(0, 80)}' not found. Run: stepfast project list`);
+  return found;
+}
 
 /** Reports a failing database as `no_database`, with its cause. */
 export async function withDatabase<T>(action: () => Promise<T>): Promise<T> {

@@ -35,7 +35,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (first.scopes.includes('decide'))
     throw new StepfastError(
       'person_only',
-      "This token decides, and may not lie on a disk: log in with an invitation or an agent's token.",
+      "This token can decide, so it must not be stored on disk. Log in with an invitation or an agent's token.",
     );
   const isInvitation = first.scopes.includes('join');
   const token = isInvitation ? await join(server, io) : given;

@@ -5,7 +5,7 @@ import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
 import { table } from '../table.ts';
-import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
+import { databaseOptions, databaseUrl, findProject, loadPostgres, withDatabase } from './database.ts';
 
 export const options = { ...databaseOptions, project: { type: 'string' } } as const;
 
@@ -24,13 +24,9 @@ async function act(args: readonly string[], io: Io): Promise<number> {
     throw usageError(`Unknown action '${what?.slice(0, 40)}'. Use list or remove.`);
   if (what === 'list' && name !== undefined) throw usageError(`Unexpected argument '${name.slice(0, 40)}'.`);
   if (what === 'remove' && !name) throw usageError('Missing name of the person.');
-  if (!values.project) throw usageError('Missing --project <name>. Run: stepfast project list');
   const url = databaseUrl(values, io);
-  const { createProjects, createMembers } = await loadPostgres();
-  const project = await createProjects(url).named(values.project);
-  if (!project)
-    throw notFound(`Project '${values.project.slice(0, 80)}' not found. Run: stepfast project list`);
-  const members = createMembers(url);
+  const project = await findProject(values.project, url);
+  const members = (await loadPostgres()).createMembers(url);
   if (!name) return printList(io, values, { members: await members.list(project.id), project: project.name });
   if (!(await members.remove(project.id, name)))
     throw notFound(
@@ -48,7 +44,7 @@ function printList(io: Io, { json }: Values, { members, project }: { members: Me
   if (json) return printJson(io, { people }, exit.ok);
   if (members.length === 0)
     io.stderr.write(
-      `Nobody has a passphrase yet. Invite somebody: stepfast token create <name> --project ${project} --kind person\n`,
+      `Nobody has a passphrase yet. Invite a person: stepfast token create <name> --project ${project} --kind person\n`,
     );
   else {
     const rows = members.map(({ name, since }) => [printable(name), ago(since, io.now())]);

@@ -2,10 +2,10 @@ import { count } from '../../messages/index.ts';
 import type { ProjectRecord, Projects } from '../../store/postgres/index.ts';
 import { readArgs } from '../args.ts';
 import { confirm, printDeclined } from '../confirm.ts';
-import { exit, notFound, usageError } from '../exit.ts';
+import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
-import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
+import { databaseOptions, databaseUrl, findProject, loadPostgres, withDatabase } from './database.ts';
 
 export const options = {
   ...databaseOptions,
@@ -43,8 +43,7 @@ async function act(args: readonly string[], io: Io): Promise<number> {
   const call: Call = { projects: (await loadPostgres()).createProjects(url), url, values, io };
   if (action === 'list') return await list(call);
   if (action === 'create') return await create(call, name ?? '');
-  const project = await call.projects.named(name ?? '');
-  if (!project) throw notFound(`Project '${name?.slice(0, 80)}' not found. Run: stepfast project list`);
+  const project = await findProject(name, url);
   if (action === 'rename') return await rename(call, project, to ?? '');
   if (action === 'publish-only') return await publishOnly(call, project, to ?? '');
   return action === 'export' ? await exportTo(call, project) : await remove(call, project);

@@ -5,7 +5,7 @@ import { exit, notFound, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { printJson } from '../perform.ts';
 import { table } from '../table.ts';
-import { databaseOptions, databaseUrl, loadPostgres, withDatabase } from './database.ts';
+import { databaseOptions, databaseUrl, findProject, loadPostgres, withDatabase } from './database.ts';
 
 export const options = {
   ...databaseOptions,
@@ -51,15 +51,11 @@ async function act(args: readonly string[], io: Io): Promise<number> {
   if (what !== 'list' && !name) throw usageError(`Missing token ${what === 'create' ? 'name' : 'id'}.`);
   if (what === 'create' && name && !isName(name))
     throw usageError('A token name has 1 to 64 printable characters.');
-  if (!values.project) throw usageError('Missing --project <name>. Run: stepfast project list');
   const request = what === 'create' ? parseRequest(values, io) : undefined;
   const rotation = what === 'rotate' ? parseRotation(values, io) : undefined;
   const url = databaseUrl(values, io);
-  const { createProjects, createTokens } = await loadPostgres();
-  const project = await createProjects(url).named(values.project);
-  if (!project)
-    throw notFound(`Project '${values.project.slice(0, 80)}' not found. Run: stepfast project list`);
-  const tokens = createTokens(url);
+  const project = await findProject(values.project, url);
+  const tokens = (await loadPostgres()).createTokens(url);
   if (request) {
     const created = await tokens.create(project.id, { ...request, name: name ?? '' });
     return printCreated(io, values, { ...request, ...created, name: name ?? '', project: project.name });

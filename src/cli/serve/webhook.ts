@@ -2,12 +2,12 @@ import type { WebhookInfo, Webhooks } from '../../jobs/index.ts';
 import { count, printable } from '../../messages/index.ts';
 import { nearest } from '../../suggest.ts';
 import { readArgs } from '../args.ts';
-import { exit, notFound, usageError } from '../exit.ts';
+import { exit, usageError } from '../exit.ts';
 import type { Io } from '../io.ts';
 import { paint } from '../paint.ts';
 import { printJson, printWholeJson } from '../perform.ts';
 import { type Cell, table } from '../table.ts';
-import { databaseOptions, databaseUrl, loadPostgres } from './database.ts';
+import { databaseOptions, databaseUrl, findProject } from './database.ts';
 
 export const options = {
   ...databaseOptions,
@@ -34,7 +34,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       name === 'add' ? 'Missing webhook URL.' : 'Give one webhook id. Run: stepfast webhook list',
     );
   const url = databaseUrl(values, io);
-  const project = await projectOf(url, values.project);
+  const { id: project } = await findProject(values.project, url);
   const { createWebhooks } = await import('../../jobs/index.ts');
   const allow = { http: values['allow-http'] ?? false, privateAddresses: values['allow-private'] ?? false };
   const webhooks = createWebhooks({ url, allow });
@@ -101,12 +101,4 @@ const isAction = (name: string): name is keyof typeof actions => Object.hasOwn(a
 function unknownAction(name: string): string {
   const meant = nearest(name, Object.keys(actions));
   return `Unknown action '${name}'.${meant === undefined ? '' : ` Did you mean '${meant}'?`}`;
-}
-
-async function projectOf(url: string, name: string | undefined): Promise<number> {
-  if (!name) throw usageError('Missing --project <name>. Run: stepfast project list');
-  const { createProjects } = await loadPostgres();
-  const found = await createProjects(url).named(name);
-  if (!found) throw notFound(`Project '${name.slice(0, 80)}' not found. Run: stepfast project list`);
-  return found.id;
 }

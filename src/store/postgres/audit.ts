@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { PrincipalKind } from '../../schema/index.ts';
 import { asOwner } from './owner-connection.ts';
 
-/** What somebody did, without contents. */
+/** Who did what, without contents. */
 export interface AuditAction {
   /** Such as `token.created`, `decision.review`, `workflow.published`. */
   action: string;

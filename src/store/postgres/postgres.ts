@@ -69,7 +69,7 @@ export interface Postgres {
   ): Promise<{ id: string; token: string } | undefined>;
   /** Notes that a token is used, at most once a minute. */
   useToken(project: number, id: string): Promise<void>;
-  /** Records what somebody did. */
+  /** Records who did what. */
   audit(project: number, action: AuditAction, by: AuditActor): Promise<void>;
   projectNamed(name: string): Promise<ProjectRecord | undefined>;
   projectIds(): Promise<number[]>;

@@ -19,7 +19,7 @@ export interface Projects {
   rename(project: ProjectRecord, name: string): Promise<void>;
   /** Whether only what a person published may be started. */
   publishOnly(project: ProjectRecord, isOn: boolean): Promise<void>;
-  /** Records that somebody took a copy. */
+  /** Records that a copy was taken. */
   exported(project: ProjectRecord, runs: number): Promise<void>;
   /**
    * Removes the project with everything in it. Its tokens end first; `graceMs` is how long servers may still accept

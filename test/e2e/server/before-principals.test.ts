@@ -61,7 +61,7 @@ test('is migrated, its runs go on, and old entries are of an unknown agent', asy
   const build = { type: 'advance', output: 'built', session: 'old-session' };
   expect((await send(robot, waiting, build)).body.reply).toMatchObject({ status: 'complete' });
 
-  // The session and its task belonged to nobody: whoever had them goes on.
+  // The session and its task belonged to nobody: the one that had them goes on.
   const { state } = (await call(server.url, 'GET', looping, { token: robot })).body;
   expect(JSON.stringify(state)).toContain('old-session');
   const done = { type: 'advance', output: 'done', session: 'old-session' };

@@ -1,33 +1,17 @@
 /** A person's decision with a credential of an issuer, which is real. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { call } from './http-kit.ts';
 import { startIssuer, type TestIssuer } from './issuer-kit.ts';
-import { createPlace, main, typeIn, waitingRun } from './place-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { createPlace, typeIn, waitingRun } from './place-kit.ts';
+import type { Served } from './serve-kit.ts';
+import { openShop, type Shop } from './shop-kit.ts';
 
-let cluster: Cluster;
-let cli: Cli;
-let server: Served;
-let directory: string;
+let shop: Shop;
 
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-issuer-')));
-  cli = createCli({ HOME: directory, STEPFAST_DATABASE_URL: await cluster.createDatabase('issuer') });
-  await cli.output('migrate');
-  await cli.output('project', 'create', 'shop');
-  server = await cli.serve('--no-jobs');
+  shop = await openShop('issuer');
 });
-afterAll(async () => {
-  cli.dispose();
-  await cluster.dispose();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
-});
+afterAll(async () => await shop[Symbol.asyncDispose]());
 
 const asPerson = { type: 'review', verdict: 'approve', actor: { kind: 'person' } };
 
@@ -36,7 +20,7 @@ describe('S5: an issuer', () => {
   let own: Served;
   beforeAll(async () => {
     issuer = await startIssuer('the team server');
-    own = await cli.serve(
+    own = await shop.cli.serve(
       '--no-jobs',
       ...['--issuer', issuer.url, '--jwks', `${issuer.url}/keys`, '--client-id', issuer.client],
       ...['--audience', 'the team server'],
@@ -52,13 +36,9 @@ describe('S5: an issuer', () => {
   };
 
   test('gives the credential by device flow', async () => {
-    const place = createPlace(directory);
-    const agent = await cli.output('token', 'create', 'ida-laptop', '--project', 'shop');
-    execFileSync(process.execPath, [main, 'login', own.url, '--token-stdin'], {
-      cwd: place.root,
-      env: place.env,
-      input: agent,
-    });
+    const place = createPlace(shop.directory);
+    const agent = await shop.cli.output('token', 'create', 'ida-laptop', '--project', 'shop');
+    place.logIn(own.url, agent);
     const run = waitingRun(place);
     const terminal = await place.open('approve');
     await typeIn(terminal, [/\[y\/N\]/, 'y']);
@@ -94,17 +74,15 @@ describe('S5: an issuer', () => {
     expect(decides.body.scopes).toContain('decide');
     issuer.decide(code, { ...claims, stepfast_kind: 'agent' });
     expect(await post('/sign-in', { device })).toMatchObject({ status: 403 });
-    expect(await call(server.url, 'POST', '/sign-in/device', { body: {} })).toMatchObject({ status: 404 });
+    expect(await call(shop.server.url, 'POST', '/sign-in/device', { body: {} })).toMatchObject({
+      status: 404,
+    });
   });
 
   test('that says no changes nothing, and its longer tokens do not decide', async () => {
-    const place = createPlace(directory);
-    const agent = await cli.output('token', 'create', 'joe-laptop', '--project', 'shop');
-    execFileSync(process.execPath, [main, 'login', own.url, '--token-stdin'], {
-      cwd: place.root,
-      env: place.env,
-      input: agent,
-    });
+    const place = createPlace(shop.directory);
+    const agent = await shop.cli.output('token', 'create', 'joe-laptop', '--project', 'shop');
+    place.logIn(own.url, agent);
     const run = waitingRun(place);
     const terminal = await place.open('approve');
     await typeIn(terminal, [/\[y\/N\]/, 'y']);

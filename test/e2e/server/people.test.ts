@@ -1,15 +1,11 @@
 /** A person's decision: never with what lies on a disk. Real terminals. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashToken, newToken } from '../../../src/token-format.ts';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { call } from './http-kit.ts';
 import { becomePerson, credentialOf, passphrase } from './person-kit.ts';
 import { createPlace, main, type Place, typeIn, waitingRun } from './place-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { openShop, type Shop } from './shop-kit.ts';
 
 const browserWorkflow = {
   name: 'feature',
@@ -18,31 +14,19 @@ const browserWorkflow = {
   steps: [{ id: 'frame', type: 'action', instructions: 'Frame it.' }],
 };
 
-let cluster: Cluster;
-let cli: Cli;
-let server: Served;
-let directory: string;
+let shop: Shop;
 
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-people-')));
-  cli = createCli({ HOME: directory, STEPFAST_DATABASE_URL: await cluster.createDatabase('people') });
-  await cli.output('migrate');
-  await cli.output('project', 'create', 'shop');
-  server = await cli.serve('--no-jobs');
+  shop = await openShop('people');
 });
-afterAll(async () => {
-  cli.dispose();
-  await cluster.dispose();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
-});
+afterAll(async () => await shop[Symbol.asyncDispose]());
 
 const invitationFor = (name: string): Promise<string> =>
-  cli.output('token', 'create', name, '--project', 'shop', '--kind', 'person');
+  shop.cli.output('token', 'create', name, '--project', 'shop', '--kind', 'person');
 
 /** Logs in with an invitation, as a person at a terminal. */
 async function logIn(place: Place, invitation: string): Promise<void> {
-  const terminal = await place.open(`login ${server.url}`);
+  const terminal = await place.open(`login ${shop.server.url}`);
   await typeIn(
     terminal,
     [/Token or invitation for .*:/, invitation],
@@ -56,17 +40,17 @@ async function logIn(place: Place, invitation: string): Promise<void> {
 const review = { type: 'review', verdict: 'approve' };
 const asPerson = { ...review, actor: { kind: 'person' } };
 const send = (token: string, run: string, command: object) =>
-  call(server.url, 'POST', `/v1/runs/${run}/commands`, { token, body: { command } });
+  call(shop.server.url, 'POST', `/v1/runs/${run}/commands`, { token, body: { command } });
 const stateOf = async (token: string, run: string) =>
-  (await call(server.url, 'GET', `/v1/runs/${run}`, { token })).body.state;
+  (await call(shop.server.url, 'GET', `/v1/runs/${run}`, { token })).body.state;
 
 describe('S5: a decision at a terminal', () => {
   test('takes a passphrase, and what lies on the disk decides nothing', async () => {
-    const place = createPlace(directory);
+    const place = createPlace(shop.directory);
     await logIn(place, await invitationFor('Ada'));
     const run = waitingRun(place);
     const login = place.login();
-    expect((await call(server.url, 'GET', '/v1/whoami', { token: login })).body).toMatchObject({
+    expect((await call(shop.server.url, 'GET', '/v1/whoami', { token: login })).body).toMatchObject({
       kind: 'agent',
       name: 'Ada',
       scopes: ['read', 'write', 'gates'],
@@ -92,7 +76,8 @@ describe('S5: a decision at a terminal', () => {
     expect(await terminal.history()).not.toContain(passphrase);
     await terminal.close();
     expect(await stateOf(login, run)).toMatchObject({ status: 'complete' });
-    const { entries } = (await call(server.url, 'GET', `/v1/runs/${run}/entries`, { token: login })).body;
+    const { entries } = (await call(shop.server.url, 'GET', `/v1/runs/${run}/entries`, { token: login }))
+      .body;
     expect(entries.at(-1).actor).toMatchObject({
       kind: 'person',
       principal: { kind: 'person', subject: 'Ada' },
@@ -105,7 +90,7 @@ describe('S5: a decision at a terminal', () => {
   });
 
   test('is never asked for inside an agent’s session', async () => {
-    const place = createPlace(directory);
+    const place = createPlace(shop.directory);
     await logIn(place, await invitationFor('Bea'));
     const run = waitingRun(place);
     for (const command of ['approve', 'publish feature']) {
@@ -115,7 +100,7 @@ describe('S5: a decision at a terminal', () => {
       expect(await terminal.history()).not.toMatch(/passphrase/i);
       await terminal.close();
     }
-    const joining = await place.open(`login ${server.url}`, { CLAUDECODE: '1' });
+    const joining = await place.open(`login ${shop.server.url}`, { CLAUDECODE: '1' });
     await typeIn(joining, [/Token or invitation for .*:/, await invitationFor('Cid')]);
     await joining.waitFor(/exit 1/);
     expect(await joining.history()).toContain('CLAUDECODE is set');
@@ -126,123 +111,123 @@ describe('S5: a decision at a terminal', () => {
 
 describe('S5: a passphrase', () => {
   test('is tried five times a minute with one token, and nobody else is kept out', async () => {
-    const dora = await becomePerson(server.url, await invitationFor('Dora'));
-    const ed = await becomePerson(server.url, await invitationFor('Ed'));
+    const dora = await becomePerson(shop.server.url, await invitationFor('Dora'));
+    const ed = await becomePerson(shop.server.url, await invitationFor('Ed'));
     const guess = async (token: string) =>
-      (await call(server.url, 'POST', '/v1/credentials', { token, body: { passphrase: 'a wrong guess' } }))
-        .body.code;
+      (
+        await call(shop.server.url, 'POST', '/v1/credentials', {
+          token,
+          body: { passphrase: 'a wrong guess' },
+        })
+      ).body.code;
     const guesses = [];
     for (let each = 0; each < 7; each += 1) guesses.push(await guess(dora.login));
     expect(guesses.slice(0, 5)).toEqual(Array(5).fill('wrong_passphrase'));
     expect(guesses.slice(5)).toContain('too_many_tries');
-    expect(await credentialOf(server.url, ed.login)).toMatch(/^sf_/);
+    expect(await credentialOf(shop.server.url, ed.login)).toMatch(/^sf_/);
     const browser = { project: 'shop', name: 'Dora', passphrase };
-    expect(await call(server.url, 'POST', '/sign-in', { body: browser })).toMatchObject({ status: 200 });
+    expect(await call(shop.server.url, 'POST', '/sign-in', { body: browser })).toMatchObject({ status: 200 });
   });
 
   test('of a browser reads with its cookie, and decides with what only the page has', async () => {
-    const { login } = await becomePerson(server.url, await invitationFor('Dan'));
+    const { login } = await becomePerson(shop.server.url, await invitationFor('Dan'));
     const { run } = (
-      await call(server.url, 'POST', '/v1/runs', {
+      await call(shop.server.url, 'POST', '/v1/runs', {
         token: login,
         body: { definition: browserWorkflow, command: { type: 'start' } },
       })
     ).body;
-    const signed = await call(server.url, 'POST', '/sign-in', {
+    const signed = await call(shop.server.url, 'POST', '/sign-in', {
       body: { project: 'shop', name: 'Dan', passphrase },
     });
     const [cookie = '', ...others] = signed.headers.getSetCookie();
     expect(others).toEqual([]);
     const [, kept = ''] = /^stepfast_token=([^;]+); .*HttpOnly.*SameSite=Strict/.exec(cookie) ?? [];
-    expect((await call(server.url, 'GET', '/v1/whoami', { token: kept })).body.scopes).toEqual(['read']);
+    expect((await call(shop.server.url, 'GET', '/v1/whoami', { token: kept })).body.scopes).toEqual(['read']);
     const cancel = { command: { type: 'cancel', actor: { kind: 'person' } } };
     const path = `/v1/runs/${run}/commands`;
-    const headers = { cookie: `stepfast_token=${kept}`, origin: server.url };
-    expect(await call(server.url, 'POST', path, { headers, body: cancel })).toMatchObject({
+    const headers = { cookie: `stepfast_token=${kept}`, origin: shop.server.url };
+    expect(await call(shop.server.url, 'POST', path, { headers, body: cancel })).toMatchObject({
       status: 403,
       body: { code: 'credential_required' },
     });
-    const decided = await call(server.url, 'POST', path, { token: signed.body.token, body: cancel });
+    const decided = await call(shop.server.url, 'POST', path, { token: signed.body.token, body: cancel });
     expect(decided.body.reply).toMatchObject({ status: 'cancelled' });
   });
 
   test('is set by an invitation, once', async () => {
     const invitation = await invitationFor('Fay');
-    const { login } = await becomePerson(server.url, invitation);
+    const { login } = await becomePerson(shop.server.url, invitation);
     const join = (token: string, words = passphrase) =>
-      call(server.url, 'POST', '/v1/people', { token, body: { passphrase: words } });
+      call(shop.server.url, 'POST', '/v1/people', { token, body: { passphrase: words } });
     await expect.poll(async () => (await join(invitation)).status, { timeout: 30_000 }).toBe(401);
     expect(await join(login)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     const short = await join(await invitationFor('Fay'), 'short');
     expect(short).toMatchObject({ status: 422 });
     const other = await invitationFor('Fay');
-    expect(await call(server.url, 'GET', '/v1/runs', { token: other })).toMatchObject({ status: 403 });
+    expect(await call(shop.server.url, 'GET', '/v1/runs', { token: other })).toMatchObject({ status: 403 });
     // The next one ends all others for the same person.
-    await becomePerson(server.url, await invitationFor('Fay'));
+    await becomePerson(shop.server.url, await invitationFor('Fay'));
     await expect.poll(async () => (await join(other)).status, { timeout: 30_000 }).toBe(401);
   });
 
   test('gives a credential that ends in minutes, and with the login', async () => {
-    const { login, credential } = await becomePerson(server.url, await invitationFor('Gus'));
-    const who = (token: string) => call(server.url, 'GET', '/v1/whoami', { token });
+    const { login, credential } = await becomePerson(shop.server.url, await invitationFor('Gus'));
+    const who = (token: string) => call(shop.server.url, 'GET', '/v1/whoami', { token });
     expect((await who(credential)).body).toMatchObject({ kind: 'person', name: 'Gus' });
-    const { root: cwd, env } = createPlace(directory);
-    const args = [main, 'login', server.url, '--token-stdin', '--json'];
+    const { root: cwd, env } = createPlace(shop.directory);
+    const args = [main, 'login', shop.server.url, '--token-stdin', '--json'];
     const kept = spawnSync(process.execPath, args, { cwd, env, input: credential, encoding: 'utf8' });
     expect([kept.status, JSON.parse(kept.stdout)]).toMatchObject([1, { code: 'person_only' }]);
-    const [{ seconds }] = (await cluster.query(
+    const [{ seconds }] = (await shop.cluster.query(
       'people',
       `select extract(epoch from expires_at - now())::int as seconds from stepfast.tokens where hash = $1`,
       [hashToken(credential)],
     )) as [{ seconds: number }];
     expect(seconds).toBeLessThanOrEqual(300);
-    const listed = JSON.parse(await cli.output('token', 'list', '--project', 'shop', '--json')).tokens;
+    const listed = JSON.parse(await shop.cli.output('token', 'list', '--project', 'shop', '--json')).tokens;
     expect(
       listed.filter(({ name }: { name: string }) => name === 'Gus').map(({ kind }: { kind: string }) => kind),
     ).toEqual(['person', 'agent']);
     const { id } = listed.findLast(({ name }: { name: string }) => name === 'Gus');
-    await cli.output('token', 'revoke', id, '--project', 'shop');
+    await shop.cli.output('token', 'revoke', id, '--project', 'shop');
     for (const token of [login, credential])
       await expect.poll(async () => (await who(token)).status, { timeout: 30_000 }).toBe(401);
   });
 });
 
-test('S5: somebody who was removed neither signs in nor works, and others stay', async () => {
-  const kim = await becomePerson(server.url, await invitationFor('Kim'));
-  const lou = await becomePerson(server.url, await invitationFor('Lou'));
+test('S5: a person who was removed neither signs in nor works, and others stay', async () => {
+  const kim = await becomePerson(shop.server.url, await invitationFor('Kim'));
+  const lou = await becomePerson(shop.server.url, await invitationFor('Lou'));
   const invitation = await invitationFor('Kim');
   const people = async () =>
-    JSON.parse(await cli.output('people', 'list', '--project', 'shop', '--json')).people.map(
+    JSON.parse(await shop.cli.output('people', 'list', '--project', 'shop', '--json')).people.map(
       ({ name }: { name: string }) => name,
     );
   expect(await people()).toEqual(expect.arrayContaining(['Kim', 'Lou']));
-  await cli.output('people', 'remove', 'Kim', '--project', 'shop');
+  await shop.cli.output('people', 'remove', 'Kim', '--project', 'shop');
   expect(await people()).not.toContain('Kim');
-  const who = (token: string) => call(server.url, 'GET', '/v1/whoami', { token });
+  const who = (token: string) => call(shop.server.url, 'GET', '/v1/whoami', { token });
   for (const token of [kim.login, kim.credential, invitation])
     await expect.poll(async () => (await who(token)).status, { timeout: 30_000 }).toBe(401);
   const signIn = (name: string) =>
-    call(server.url, 'POST', '/sign-in', { body: { project: 'shop', name, passphrase } });
+    call(shop.server.url, 'POST', '/sign-in', { body: { project: 'shop', name, passphrase } });
   expect(await signIn('Kim')).toMatchObject({ status: 403, body: { code: 'wrong_passphrase' } });
   expect(await signIn('Lou')).toMatchObject({ status: 200 });
   expect(await who(lou.credential)).toMatchObject({ status: 200 });
-  await expect(cli.output('people', 'remove', 'Kim', '--project', 'shop')).rejects.toThrow();
+  await expect(shop.cli.output('people', 'remove', 'Kim', '--project', 'shop')).rejects.toThrow();
 });
 
 test('S5: a person’s token of an earlier version decides nothing, and doctor names it', async () => {
-  const place = createPlace(directory);
+  const place = createPlace(shop.directory);
   const { id, token } = newToken();
-  await cluster.query(
+  await shop.cluster.query(
     'people',
     `insert into stepfast.tokens (id, project, hash, kind, name, scopes)
       select $1, id, $2, 'person', 'Hal', array['read', 'write', 'gates', 'decide'] from stepfast.projects where name = 'shop'`,
     [id, hashToken(token)],
   );
-  execFileSync(process.execPath, [main, 'login', server.url, '--token-stdin'], {
-    cwd: place.root,
-    env: place.env,
-    input: token,
-  });
+  place.logIn(shop.server.url, token);
   const run = waitingRun(place);
   expect(await send(token, run, asPerson)).toMatchObject({
     status: 403,
@@ -257,7 +242,7 @@ test('S5: a person’s token of an earlier version decides nothing, and doctor n
   const { sections } = JSON.parse(said);
   expect(sections.flatMap(({ checks }: { checks: object[] }) => checks)).toContainEqual(
     expect.objectContaining({
-      what: server.url,
+      what: shop.server.url,
       state: 'wrong',
       says: expect.stringContaining('no longer decides'),
     }),

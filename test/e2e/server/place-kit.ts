@@ -17,6 +17,8 @@ export interface Place {
   env: Record<string, string>;
   /** The token that lies on its disk. */
   login(): string;
+  /** With a token of an agent or a runner. */
+  logIn(url: string, token: string): void;
   open(args: string, more?: Record<string, string>): Promise<Terminal>;
   run(...args: string[]): string;
 }
@@ -37,6 +39,14 @@ export function createPlace(directory: string): Place {
     STEPFAST_MACHINE: `machine-${places}`,
   };
   execFileSync('git', ['init', '-q', root], { env });
+  const stepfast = (args: string[], input = ''): string =>
+    execFileSync(process.execPath, [main, ...args], {
+      cwd: root,
+      env,
+      input,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
   const servers = join(home, 'state/stepfast/servers');
   return {
     root,
@@ -54,8 +64,8 @@ export function createPlace(directory: string): Place {
         columns: 120,
         rows: 40,
       }),
-    run: (...args) =>
-      execFileSync(process.execPath, [main, ...args], { cwd: root, env, encoding: 'utf8', stdio: 'pipe' }),
+    logIn: (url, token) => void stepfast(['login', url, '--token-stdin'], token),
+    run: (...args) => stepfast(args),
   };
 }
 

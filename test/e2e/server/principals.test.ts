@@ -162,7 +162,7 @@ describe('S4: publications', () => {
     name,
   });
 
-  test('a workflow that somebody pinned under a known name is not served to others', async () => {
+  test('a workflow that an agent pinned under a known name is not served to others', async () => {
     const published = commands('ship', 'npm test');
     expect(await ask('ada', 'POST', '/v1/workflows', { definition: published })).toMatchObject({
       status: 200,

@@ -164,8 +164,8 @@ export const principals: Migration = {
       return v_secret;
     end $$;
 
-    -- For somebody whose passphrase was just checked. Whoever an issuer knows only reads with it. False if the token
-    -- that asks has ended, or there are too many.
+    -- For a person whose passphrase was just checked. A person whom an issuer knows only reads with it. False if the
+    -- token that asks has ended, or there are too many.
     create function stepfast.make_credential_1(p_project int, p_name text, p_parent text, p_id text, p_hash text,
       p_scopes text[], p_seconds int) returns boolean
       ${owned} as $$

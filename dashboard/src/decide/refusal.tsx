@@ -1,4 +1,15 @@
+import type { JSX } from 'react';
 import { ApiError } from '../api/client.ts';
+import css from './decide.module.css';
+
+export function Refusal({ text }: { text: string | undefined }): JSX.Element | null {
+  if (text === undefined) return null;
+  return (
+    <p className={css.refusal} role="alert">
+      {text}
+    </p>
+  );
+}
 
 /** What went wrong and what to do about it, as a sentence or two. */
 export function refusalOf(error: unknown): string {
