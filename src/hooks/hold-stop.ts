@@ -16,8 +16,9 @@ import { requestedReset } from './requested-reset.ts';
 
 /** What is left of the host's time for a stop hook after the wait for gates. */
 const reserveMs = 15_000;
-/** The host writes the transcript while the turn ends. */
+/** The host writes the transcript while the turn ends; one that tells until when it has written does so at intervals. */
 const proofMs = 500;
+const lateProofMs = 2_000;
 const pauseMs = 25;
 
 /** A stop is held only where the workflow or `stepfast hold` asks for it, and never without end. */
@@ -99,11 +100,12 @@ async function afterGates({ host, context, session }: HookEvent, view: Loaded): 
 async function proveByTranscript(event: HookEvent): Promise<void> {
   const { host, input, record } = event;
   const { delivery } = record;
-  if (!delivery || delivery.proven || delivery.text === undefined) return;
-  for (let waited = 0; waited <= proofMs; waited += pauseMs) {
+  if (!delivery || delivery.proven || delivery.text === undefined || input.transcript === undefined) return;
+  const isLate = host.writtenUntil !== undefined;
+  for (let waited = 0; waited <= (isLate ? lateProofMs : proofMs); waited += pauseMs) {
     const arrival = findDelivery(host, input.transcript, delivery);
     if (arrival === 'whole') return await prove(event, 'transcript');
-    if (arrival === 'cut' || arrival === 'unknown') return;
+    if (arrival === 'cut' || (arrival === 'unknown' && !isLate)) return;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
