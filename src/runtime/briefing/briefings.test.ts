@@ -165,6 +165,8 @@ test('evidence of another tree is told', async () => {
       'name: gated\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, gate: [{ run: "true" }] }\n  - { id: b, type: action, instructions: y }\n',
   });
   project.trust('gated');
+  // The gates run in a process with the real clock.
+  runtime = project.runtime();
   const { run } = told(await runtime.start({ workflow: 'gated' }, one));
   told(await runtime.call({ type: 'advance', output: 'done' }, one, { run, waitMs: 60_000 }));
   expect(await runtime.briefings.differences(await viewOf(run), 'one')).toEqual([]);
