@@ -27,6 +27,8 @@ export interface Runtime {
   runs(): Promise<readonly RunInfo[]>;
   /** The workflows that can be started here. */
   workflows(): Promise<Definition[]>;
+  /** Refuses where a person has not allowed the commands of a workflow on this machine. */
+  untrusted(definition: Definition, run: string): Refused | undefined;
   /** Runs the gates of one request and reports them; called in the detached process. */
   runGates(run: string, id: string): Promise<void>;
 }
@@ -68,6 +70,7 @@ export function createRuntime({
     loadRun,
     runs,
     workflows: workspace.workflows,
+    untrusted: context.untrusted,
     start: (request, identity) => answering(identity, () => start(request, identity)),
     call: (request, identity, options = {}) => answering(identity, () => call(request, identity, options)),
     runGates: (run, id) => workspace.gates.run({ engine, clock, run, id }),

@@ -53,7 +53,7 @@ export const principalRoutes: readonly Route[] = [
     answer: tokenAnswerSchema,
     async handle({ body, principal, people, audit }): Promise<TokenAnswer> {
       const joined = await people.join(principal, body.passphrase);
-      await audit?.({ action: 'person.joined', subject: joined.name, details: { token: joined.id } });
+      await audit?.({ action: 'person.joined', subject: joined.name, details: { login: joined.id } });
       return joined;
     },
   }),

@@ -168,6 +168,7 @@ function Evidence({ check, files }: EvidenceProps): JSX.Element {
                   <span>{word}</span>
                   {took && <span className={classNames(ui.muted, ui.num)}>{took}</span>}
                 </div>
+                {gate.reportedBy && <p className={css.reported}>Reported by the agent</p>}
                 {gate.state === 'fail' && gate.tail && (
                   <pre className={css.tail}>{gate.tail.split('\n').map(plainLine).join('\n')}</pre>
                 )}

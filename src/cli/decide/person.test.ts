@@ -281,3 +281,21 @@ test.skipIf(!hasTerminal)(
     expect(await statusOf(project)).toMatchObject({ step: 'build' });
   },
 );
+
+test('a verdict on a run that is not trusted here is refused before the person is asked', async () => {
+  using project = createTestFolder({
+    '.stepfast/workflows/checked.yaml':
+      'name: checked\ndescription: x\nsteps:\n  - { id: a, type: action, instructions: x, review: { by: human } }\n  - { id: b, type: action, instructions: x, gate: [{ run: "true" }] }\n',
+  });
+  const terminal = { env, terminal: true, input: ['y'] };
+  await project.run(['trust', 'checked'], terminal);
+  await project.run(['start', 'checked'], { env });
+  await project.run(['advance', 'x'], { env });
+  await project.run(['trust', 'checked', '--revoke'], terminal);
+  const refused = await project.run(['approve'], terminal);
+  expect(refused.code).toBe(exit.no);
+  expect(refused.stderr).toMatch(/trust checked/);
+  expect(refused.stderr).not.toContain('[y/N]');
+  await project.run(['trust', 'checked'], terminal);
+  expect((await project.run(['approve'], terminal)).code).toBe(exit.ok);
+});

@@ -6,7 +6,7 @@ import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
 import { suffixOf } from '../run-name.ts';
-import { changeText, failedGateLines, gateText } from '../view/evidence.ts';
+import { changeText, failedGateLines, gateText, reportedSpans } from '../view/evidence.ts';
 import { symbolsFor } from '../view/symbols.ts';
 
 type View = NonNullable<Awaited<ReturnType<LocalRuntime['engine']['view']>>>;
@@ -79,13 +79,16 @@ export async function showDecision(
   if (waiting?.kind === 'review' && waiting.exhausted)
     line(['dim', 'until     '], ['yellow', printable(exhaustedText(cursor.step))]);
   if (waiting?.kind === 'blocked') line(['dim', 'blocked   '], ['yellow', printable(waiting.reason)]);
-  if (waiting) line(['dim', 'waits     '], `${waiting.kind}, ${ago(waiting.since, io.now())}`);
+  const author = waiting?.kind === 'review' ? waiting.author?.subject : undefined;
+  const what = author === undefined ? '' : ` of ${printable(author)}'s work`;
+  if (waiting) line(['dim', 'waits     '], `${waiting.kind}${what}, ${ago(waiting.since, io.now())}`);
   for (const receipt of cursor.receipts ?? []) {
     if (receipt.role === 'until' && receipt.pass) continue;
     if (receipt.pass)
       line(
         ['dim', 'evidence  '],
         ['green', `${symbols.done} ${gateText(definition, receipt, at)}${changeText(receipt)}`],
+        ...reportedSpans([receipt]),
       );
     else for (const spans of failedGateLines(definition, receipt, symbols, { at })) line(...spans);
   }

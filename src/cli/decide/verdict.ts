@@ -31,7 +31,8 @@ export async function giveVerdict(
   const found = await decidable(runtime, values);
   if ('code' in found) return printRefusal(found, io, values);
   const name = await runToName(runtime, found.view.run);
-  const invalid = wouldRefuse(found, decision, name);
+  const { definition, run } = found.view;
+  const invalid = wouldRefuse(found, decision, name) ?? runtime.untrusted(definition, run);
   if (invalid) return printRefusal(invalid, io, values, name);
   await showDecision(found, runtime, io);
   if (decision.feedback !== undefined) io.stderr.write(`\nYour feedback: ${printable(decision.feedback)}\n`);
@@ -39,7 +40,7 @@ export async function giveVerdict(
   if (await hasMoved(found, runtime)) return printRefusal(moved(found), io, values);
   const { verdict, feedback, to, amount } = decision;
   const request = { type: 'review' as const, verdict, at: found.at, feedback, to, amount };
-  return await perform(io, values, request, { runtime, who: person(io), run: found.view.run });
+  return await perform(io, values, request, { runtime, who: person(io), run });
 }
 
 /** A handle protects a position from stale verdicts; a verdict on the whole run has none, so versions are compared. */

@@ -56,11 +56,12 @@ export function evidenceOf(output: Output, { definition, tree, now }: EvidenceCo
         : ' on an older tree';
   const look = where === ' on an older tree' ? 'yellow' : 'green';
   const before: Span[] = unproven.length > 0 ? [...unproven, ', '] : [];
-  const reported: Span[] = passed.some(({ reportedBy }) => reportedBy)
-    ? [', ', ['yellow', reportedText]]
-    : [];
-  return [...before, [look, what], ['dim', ` ${age}`], [look, where], ...reported, ...approved];
+  return [...before, [look, what], ['dim', ` ${age}`], [look, where], ...reportedSpans(passed), ...approved];
 }
+
+/** After gates of which an agent's token reported any. */
+export const reportedSpans = (receipts: readonly Receipt[]): Span[] =>
+  receipts.some(({ reportedBy }) => reportedBy) ? [', ', ['yellow', reportedText]] : [];
 
 function unprovenSpans(definition: Definition, output: Output): Span[] {
   if (!endedUnproven(definition, output)) return [];
@@ -110,8 +111,7 @@ export function proofLines(
       ...proof.map(({ at, receipt }) => {
         const took = receipt.ms === undefined ? '' : `  ${lasting(receipt.ms)}`;
         const text = `${gateText(definition, receipt, at)}${changeText(receipt)}`;
-        const reported: Span[] = receipt.reportedBy ? [['yellow', `  ${reportedText}`]] : [];
-        return line(['green', `${symbols.done} ${text}`], ['dim', took], ...reported);
+        return line(['green', `${symbols.done} ${text}`], ['dim', took], ...reportedSpans([receipt]));
       }),
       ...unproven,
     ];

@@ -133,6 +133,29 @@ it('S5: with an issuer, the page waits until the person has agreed there', async
   }
 });
 
+it("S4: a review says which checks an agent's token reported, and not of those that a runner reported", async () => {
+  const gate = [{ run: 'npm test' }, { run: 'npm run lint' }];
+  const gated = workflow([action('plan', { gate, review: { by: 'human' } })]);
+  const page = await openPage();
+  await page.goto(served.url);
+  await signInTo(page, ada);
+  await page.getByText('Live').waitFor();
+  const reviewOf = async (kind: 'agent' | 'runner') => {
+    const { run } = await engine.begin(gated, { type: 'start', now: Date.now() });
+    const advance = { type: 'advance', output: 'Done', actor: claude } as const;
+    const { view } = await engine.execute(run, { ...advance, now: Date.now() });
+    const id = Object.values(view?.state.cursors ?? {})[0]?.checking?.id ?? '';
+    const receipts = gate.map((_, index) => ({ gate: index, pass: true, exit: 0 }));
+    const actor = { kind: 'engine', principal: { kind, subject: 'x' } } as const;
+    await engine.execute(run, { type: 'gatesFinished', now: Date.now(), id, receipts, actor });
+    await page.goto(`${served.url}/runs/${run}`);
+    await page.getByRole('link', { name: 'Review' }).first().click();
+    return await page.getByRole('region', { name: 'Evidence' }).textContent();
+  };
+  expect((await reviewOf('agent'))?.match(/reported by the agent/gi)).toHaveLength(2);
+  expect(await reviewOf('runner')).not.toMatch(/reported/i);
+});
+
 it('a refused sign-in puts the focus on the passphrase, and not where another field is being corrected', async () => {
   const page = await openPage();
   await page.goto(served.url);
