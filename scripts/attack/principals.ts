@@ -24,8 +24,33 @@ async function waiting(ground: Ground, review: object): Promise<string> {
   return run;
 }
 
-const isPast = async ({ call }: Ground, run: string): Promise<boolean> =>
-  /"step":"build"/.test((await call('reader', 'GET', `/v1/runs/${run}`)).text);
+const stateOf = async ({ call }: Ground, run: string): Promise<string> =>
+  (await call('reader', 'GET', `/v1/runs/${run}`)).text;
+const checkOf = async (ground: Ground, run: string): Promise<string> =>
+  /"checking":\{"id":"([^"]+)"/.exec(await stateOf(ground, run))?.[1] ?? '';
+
+/** A run whose first step has a gate and waits for the review. */
+async function checked(ground: Ground, review: object, tree?: string) {
+  const [plan, build] = (reviewed(review) as { steps: object[] }).steps;
+  const run = await ground.begin('agent', {
+    ...plain,
+    steps: [{ ...plan, gate: [{ exists: 'README.md' }] }, build],
+  });
+  await send(ground, 'agent', run, {
+    type: 'advance',
+    output: 'honest',
+    session: 's1',
+    ...(tree && { tree }),
+  });
+  return {
+    run,
+    receipts: [{ gate: 0, pass: true, ...(tree && { tree }) }],
+    check: await checkOf(ground, run),
+  };
+}
+
+const isPast = async (ground: Ground, run: string): Promise<boolean> =>
+  /"step":"build"/.test(await stateOf(ground, run));
 
 export const principalAttacks: readonly Attack[] = [
   {
@@ -57,16 +82,85 @@ export const principalAttacks: readonly Attack[] = [
   },
   {
     id: 'S4',
+    what: 'an independent review of what the reviewer put in place of the work',
+    async run(ground) {
+      const { run, receipts, check } = await checked(ground, { by: 'critic', independent: true });
+      const swapped = { type: 'gatesFinished', id: check, receipts, output: 'EVIL' };
+      await send(ground, 'rival', run, swapped);
+      await send(ground, 'rival', run, { type: 'review', verdict: 'approve', session: 's2' });
+      const isSwapped = (await stateOf(ground, run)).includes('EVIL');
+      return { got: isSwapped ? 'replaced' : 'kept', succeeded: isSwapped };
+    },
+  },
+  {
+    id: 'S4',
+    what: 'an independent review by the author of an earlier round',
+    async run(ground) {
+      const [plan, build] = (reviewed({ by: 'critic', independent: true }) as { steps: object[] }).steps;
+      const steps = [{ ...plan, type: 'ralph', n: 2 }, build];
+      const run = await ground.begin('agent', { ...plain, steps });
+      await send(ground, 'rival', run, { type: 'advance', output: 'all of it', session: 's2' });
+      await send(ground, 'agent', run, { type: 'advance', output: 'nothing to add', session: 's1' });
+      const verdict = { type: 'review', verdict: 'approve', session: 's2' };
+      const { code } = await send(ground, 'rival', run, verdict);
+      return { got: `${code}`, succeeded: await isPast(ground, run) };
+    },
+  },
+  {
+    id: 'S4',
+    what: "gates of a person's approval, answered by an agent",
+    async run(ground) {
+      const tree = (letter: string): string => `sha256:${letter.repeat(64)}`;
+      const { run, receipts, check } = await checked(ground, { by: 'human' }, tree('a'));
+      await send(ground, 'runner', run, { type: 'gatesFinished', id: check, receipts, tree: tree('a') });
+      const approve = { type: 'review', verdict: 'approve', tree: tree('b'), ...person };
+      await send(ground, 'person', run, approve);
+      const again = { type: 'gatesFinished', id: await checkOf(ground, run), receipts, tree: tree('b') };
+      const { code = 'taken' } = await send(ground, 'rival', run, again);
+      return {
+        got: `${code}, ${(await isPast(ground, run)) ? 'approved' : 'asked again'}`,
+        succeeded: await isPast(ground, run),
+      };
+    },
+  },
+  {
+    id: 'S4',
+    what: 'gates and a driver that an agent keeps from a runner',
+    async run(ground) {
+      const { run, check: id } = await checked(ground, { by: 'human' });
+      const drive = { type: 'drive', change: 'take', process: { pid: 1, machine: 'm' } };
+      const start = { type: 'gatesStarted', id, deadline: Date.UTC(2125, 0) };
+      await send(ground, 'rival', run, drive);
+      await send(ground, 'rival', run, { ...start, runner: { pid: 1, host: 'h' } });
+      const codes = [
+        (await send(ground, 'runner', run, drive)).code,
+        (await send(ground, 'runner', run, { ...start, runner: { pid: 2, host: 'ci' } })).code,
+      ];
+      return { got: codes.map((code) => code ?? 'taken over').join(', '), succeeded: codes.some(Boolean) };
+    },
+  },
+  {
+    id: 'S5',
+    what: "a review with what lies on a person's disk, shown as the person's",
+    async run(ground) {
+      const run = await waiting(ground, { by: 'critic' });
+      const actor = { kind: 'agent', name: 'ada' };
+      await send(ground, 'login', run, { type: 'review', verdict: 'approve', session: 's2', actor });
+      const [, by] = /"reviewed":"([^"]*)"/.exec(await stateOf(ground, run)) ?? [];
+      return { got: `by ${by}`, succeeded: by === 'ada' };
+    },
+  },
+  {
+    id: 'S4',
     what: 'receipts of gates that never ran, without a label; and a deadline in 2125',
     async run(ground) {
       const run = await ground.begin('agent', gated);
       await send(ground, 'agent', run, { type: 'advance', output: 'x', session: 's1' });
-      const { text } = await ground.call('reader', 'GET', `/v1/runs/${run}`);
-      const id = /"checking":\{"id":"([^"]+)"/.exec(text)?.[1] ?? '';
+      const id = await checkOf(ground, run);
       const runner = { pid: 1, host: 'h' };
       const deadline = Date.UTC(2125, 0);
       await send(ground, 'agent', run, { type: 'gatesStarted', id, runner, deadline });
-      const started = (await ground.call('reader', 'GET', `/v1/runs/${run}`)).text;
+      const started = await stateOf(ground, run);
       const until = Number(/"deadline":(\d+)/.exec(started)?.[1] ?? 0);
       const isFar = until > Date.now() + 7 * 86_400_000;
       const receipts = [{ gate: 0, pass: true }];

@@ -30,7 +30,10 @@ const gitRedirectVariables = new Set([
 /** Variables of the process that started this one; a command has no use for them. */
 const nodeChannel = new Set(['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']);
 
-/** The environment of a gate's command: `base` without git redirects and Node's own channel. */
+/** With what this process proves to a server who it is. A command of a repository can be an agent's code. */
+const credentials = new Set(['STEPFAST_TOKEN', 'STEPFAST_URL', 'STEPFAST_DATABASE_URL']);
+
+/** The environment of a gate's command: `base` without credentials, git redirects and Node's own channel. */
 export function commandEnvironment(base: Environment): Record<string, string> {
   return pick(base, (name) => !gitRedirectVariables.has(name) && !nodeChannel.has(name));
 }
@@ -38,7 +41,7 @@ export function commandEnvironment(base: Environment): Record<string, string> {
 const gitSettings =
   /^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|EXEC_PATH|CEILING_DIRECTORIES)$/;
 
-/** The environment of Stepfast's own git calls: keeps the user's settings, drops redirects. */
+/** The environment of Stepfast's own git calls, which may run filters: keeps the user's settings, drops redirects. */
 export function gitEnvironment(base: Environment, own: Record<string, string> = {}): Record<string, string> {
   return {
     ...pick(base, (name) => !name.startsWith('GIT_') || gitSettings.test(name)),
@@ -52,6 +55,7 @@ export function gitEnvironment(base: Environment, own: Record<string, string> = 
 
 function pick(base: Environment, keep: (name: string) => boolean): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(base)) if (value !== undefined && keep(name)) env[name] = value;
+  for (const [name, value] of Object.entries(base))
+    if (value !== undefined && !credentials.has(name) && keep(name)) env[name] = value;
   return env;
 }

@@ -180,12 +180,15 @@ describe('the output', () => {
   });
 });
 
-test("a command sees the caller's variables without git redirects", async () => {
+test("a command sees the caller's variables without git redirects and credentials", async () => {
   const env = commandEnvironment({
     PATH: process.env.PATH,
     GIT_DIR: '/x',
     GIT_INDEX_FILE: '/x',
     GIT_AUTHOR_NAME: 'kept',
+    STEPFAST_TOKEN: 'sf_x',
+    STEPFAST_URL: 'https://stepfast.example',
+    STEPFAST_DATABASE_URL: 'postgres://x',
     STEPFAST_INPUT_NAME: '$(touch broken); "x"',
     UNSET: undefined,
   });

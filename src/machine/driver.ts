@@ -1,6 +1,6 @@
 import type { CommandOf } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
-import { ownerOf, sharesWork } from './ownership.ts';
+import { outranks, ownerOf, sharesWork } from './ownership.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Driver } from './state.ts';
 
@@ -23,7 +23,8 @@ export function drive(batch: Batch, command: CommandOf<'drive'>): Refusal | unde
       command.gone === live?.epoch &&
       live?.process.machine === process.machine &&
       sharesWork(live?.owner, owner);
-    if (live && !gone) return refuse('driver_held', { ...live.process, expires: live.expires });
+    if (live && !gone && !outranks(owner, live.owner))
+      return refuse('driver_held', { ...live.process, expires: live.expires });
     batch.emit('driver.taken', {
       epoch: (driver?.epoch ?? 0) + 1,
       process,

@@ -1,8 +1,9 @@
-import type { Definition, EventOf } from '../schema/index.ts';
+import type { Definition, EventOf, Owner } from '../schema/index.ts';
 import { nothingSpent } from './budget-use.ts';
 import type { Draft } from './draft.ts';
 import { cursorKey, type Position, pathOf } from './handle.ts';
 import { own, put, without } from './own-property.ts';
+import { samePrincipal } from './ownership.ts';
 import type { Cursor } from './state.ts';
 import { awaitsTasks, isRunStep, loopIdOf, parallelOf, stepOf, workAt } from './steps.ts';
 
@@ -43,6 +44,16 @@ export function withBaseline(
     ...(reportedBy && { reportedBy }),
   }));
   return { ...cursor, baseline };
+}
+
+export function addAuthor(draft: Draft, at: string, author: Owner | undefined): void {
+  if (!author) return;
+  const key = cursorKey(draft.cursorAt(at));
+  const authors = { ...draft.root.authors };
+  const known = own(authors, key) ?? [];
+  if (known.some((each) => samePrincipal(each, author))) return;
+  put(authors, key, [...known, author]);
+  draft.root.authors = authors;
 }
 
 /** The lowest free number; a task keeps its own while it is held. */

@@ -3,7 +3,7 @@ import { usedUp } from './budget-use.ts';
 import { Draft } from './draft.ts';
 import { applyBudget, escalateBudget } from './evolve-budget.ts';
 import { applyDriver, applyMerge } from './evolve-driver.ts';
-import { arrive, enter, skip, takeArrival, withBaseline } from './evolve-position.ts';
+import { addAuthor, arrive, enter, skip, takeArrival, withBaseline } from './evolve-position.ts';
 import { addNote, forgetLoads, load } from './evolve-records.ts';
 import { outputKey } from './handle.ts';
 import { importWorkflowState } from './import.ts';
@@ -150,8 +150,9 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
     case 'position.skipped':
       return skip(draft, outputKey(draft.cursorAt(event.at).path), event);
     case 'position.completed': {
-      const { type: _, at, output, session, ...rest } = event;
+      const { type: _, at, output, session, author, ...rest } = event;
       const key = outputKey(draft.cursorAt(at).path);
+      addAuthor(draft, at, author);
       draft.edit('outputs')[key] = { ...rest, text: output, at };
       draft.root.last = {
         kind: 'advance',
@@ -178,6 +179,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
       draft.edit('tasks')[event.loop] = {
         order: event.tasks.map((task) => task.id),
         byId: Object.fromEntries(event.tasks.map((task) => [task.id, task])),
+        ...(event.reportedBy && { reportedBy: event.reportedBy }),
       };
       if (!isAtLoop(definition, draft.root, event.loop)) return;
       if (own(draft.root.cursors, draft.root.step)?.preparing?.kind === 'when') return;
@@ -242,6 +244,7 @@ export function apply(definition: Definition, draft: Draft, event: Event): void 
           : cursor,
       );
     case 'review.requested':
+      addAuthor(draft, event.at, event.author);
       return draft.editCursor(event.at, (cursor) => ({
         ...cursor,
         output: event.output,

@@ -1,4 +1,4 @@
-import type { Baseline, EventOf, Lease, Receipt, Text } from '../schema/index.ts';
+import type { Baseline, EventOf, Lease, Owner, Receipt, Text } from '../schema/index.ts';
 import { type Batch, defined } from './batch.ts';
 import { type Position, pathOf } from './handle.ts';
 import { own } from './own-property.ts';
@@ -128,6 +128,8 @@ export function enterNext(batch: Batch, options: { from?: string | undefined; pi
 
 export interface Reviewed {
   by: string;
+  /** Who proved to be the reviewer. */
+  principal?: Owner;
   /** The reviewer is the principal that did the work. */
   ownWork?: true;
 }
@@ -144,11 +146,12 @@ export function complete(
   const { step: id, task, iteration } = cursor;
   const step = stepOf(batch.definition, id);
   const session = batch.worker;
+  const author = step.review && !review ? batch.author : undefined;
   batch.emit('position.completed', {
     at,
     output,
     ...evidence,
-    ...defined({ reviewed: review?.by, ownWork: review?.ownWork, session }),
+    ...defined({ reviewed: review?.by, ownWork: review?.ownWork, session, author }),
   });
   if (step.type === 'action') return leaveStep(batch);
   if (step.type === 'ralph') {

@@ -16,7 +16,7 @@ import { complete, endsRalph, failPosition, untilHolds } from './flow.ts';
 import { gateText } from './gate-text.ts';
 import { cursorKey, type Position } from './handle.ts';
 import { own } from './own-property.ts';
-import { ownerOf, reporterOf, sharesWork } from './ownership.ts';
+import { outranks, ownerOf, reporterOf, sharesWork } from './ownership.ts';
 import { maxExpanded, type Room } from './placeholders.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Checking, Cursor, Preparing, State } from './state.ts';
@@ -152,13 +152,19 @@ export function gatesStarted(batch: Batch, command: CommandOf<'gatesStarted'>): 
   return undefined;
 }
 
-/** No runner has started the gates, or this one has. */
+/** No runner has started the gates, or this one has, or it comes before the one that has. */
 const mayRun = (
-  { runner: has, owner }: Checking,
+  { runner: has, owner, author }: Checking,
   asks: Checking['runner'],
   asking: Owner | undefined,
 ): boolean =>
-  has === undefined || (has.pid === asks?.pid && has.host === asks.host && sharesWork(owner, asking));
+  has === undefined ||
+  (has.pid === asks?.pid && has.host === asks.host && sharesWork(owner, asking)) ||
+  outranks(asking, owner) ||
+  (isProvenAs(author, asking) && !sharesWork(author, owner));
+
+const isProvenAs = (author: Owner | undefined, asking: Owner | undefined): boolean =>
+  author !== undefined && asking !== undefined && sharesWork(author, asking);
 
 export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>): Refusal | undefined {
   const { id, unstable, tree } = command;
@@ -188,7 +194,8 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   const counts = ({ role }: Receipt): boolean =>
     role === 'gate' || role === 'run' || (role === 'rerun' && leaving);
   const isRun = isRunStep(workAt(batch.definition, cursor));
-  const output = command.output ?? checking.output;
+  // What an agent said stays what it said.
+  const output = (isRun ? command.output : undefined) ?? checking.output;
   const pass = (unstable ?? []).length === 0 && receipts.every((receipt) => receipt.pass || !counts(receipt));
   batch.emit('gates.finished', { id, pass, receipts, ...defined({ tree, unstable }) });
   const after = own(batch.state.cursors, cursorKey(cursor)) ?? cursor;
@@ -202,6 +209,13 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   } else if (checking.onPass) {
     if (pass && checking.onPass === 'advance') accept(batch, after, output, evidence, checking.session);
     else if (!pass && checking.attempt) failIfExhausted(batch, after);
+  } else if (pass && checking.approval && isLessProven(cursor, receipts)) {
+    const { by } = cursor.waiting?.kind === 'review' ? cursor.waiting : { by: 'human' };
+    batch.emit('review.requested', {
+      ...{ at: batch.at(after), by, output },
+      ...evidence,
+      ...defined({ session: checking.session, author: checking.author }),
+    });
   } else if (pass && checking.approval) {
     const { feedback, ...reviewed } = checking.approval;
     batch.emit('review.decided', {
@@ -216,6 +230,10 @@ export function gatesFinished(batch: Batch, command: CommandOf<'gatesFinished'>)
   else failIfExhausted(batch, after);
   return undefined;
 }
+
+/** The person saw what a runner had reported, and now an agent's token says so. */
+const isLessProven = ({ receipts: seen = [] }: Cursor, receipts: readonly Receipt[]): boolean =>
+  receipts.some(({ reportedBy }) => reportedBy) && seen.every(({ reportedBy }) => !reportedBy);
 
 /** A runner may have taken over what an agent reported. */
 function sourceOf({ outputs }: State, { what, tree, reused, reportedBy }: Receipt): Receipt['reportedBy'] {

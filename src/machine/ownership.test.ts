@@ -1,24 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type Actor, by, claude, engineOf, person, thief } from '../../test/kit/actors.ts';
 import { action, cursor, loop, Run, workflow } from '../../test/kit/run.ts';
-import type { Caller, PrincipalKind } from '../schema/index.ts';
-
-type Actor = NonNullable<Caller['actor']>;
-
-const by = (
-  subject: string,
-  more: { kind?: PrincipalKind; token?: string; parent?: string } = {},
-): Actor => ({
-  kind: 'agent',
-  principal: { kind: 'agent', subject, token: `${subject}-1`, ...more },
-});
-const engineOf = (subject: string, kind: PrincipalKind): Actor => ({
-  ...by(subject, { kind }),
-  kind: 'engine',
-});
-const person: Actor = { kind: 'person', name: 'ada', principal: { kind: 'person', subject: 'ada' } };
-
-const claude = by('claude');
-const thief = by('thief');
+import type { PrincipalKind } from '../schema/index.ts';
 
 describe('S4: sessions and tasks', () => {
   const started = () => {
@@ -34,7 +17,7 @@ describe('S4: sessions and tasks', () => {
     return { run, at };
   };
 
-  test('a task that another principal holds is refused, with its handle or without', () => {
+  test('[P10/1] a task that another principal holds is refused, with its handle or without', () => {
     const { run, at } = started();
     const taken = { code: 'not_yours', params: { what: 'task', owner: 'claude' } };
     for (const session of ['s9', undefined]) {
@@ -75,7 +58,17 @@ describe('S4: sessions and tasks', () => {
     expect(run.state.driver).toMatchObject({ epoch: 2, owner: { subject: 'ci' } });
   });
 
-  test('a session of another principal is refused: used, taken over or ended', () => {
+  test('[P10/2] the driver of an agent is replaced by one of a runner, and not by one of another agent', () => {
+    const { run } = started();
+    const take = { type: 'drive', change: 'take', process: { pid: 11, machine: 'laptop' } } as const;
+    run.send({ ...take, actor: engineOf('thief', 'agent') });
+    expect(run.send({ ...take, actor: engineOf('claude', 'agent') })).toMatchObject({ code: 'driver_held' });
+    run.send({ ...take, actor: engineOf('ci', 'runner') });
+    expect(run.state.driver).toMatchObject({ epoch: 2, owner: { subject: 'ci' } });
+    expect(run.send({ ...take, actor: engineOf('thief', 'agent') })).toMatchObject({ code: 'driver_held' });
+  });
+
+  test('[P10/1] a session of another principal is refused: used, taken over or ended', () => {
     const { run } = started();
     const refused = { code: 'not_yours', params: { what: 'session', owner: 'claude' } };
     expect(run.send({ type: 'advance', output: 'x', session: 's1', actor: thief })).toMatchObject(refused);
@@ -133,7 +126,7 @@ describe('S4: receipts', () => {
     ['agent', 'agent'],
     ['person', 'agent'],
     ['runner', undefined],
-  ] as const)("reported by the token of kind %s are labelled '%s'", (kind, label) => {
+  ] as const)("[P10/3] reported by the token of kind %s are labelled '%s'", (kind, label) => {
     const { run, id } = checking();
     run.send({ type: 'gatesFinished', id, receipts: green, actor: engineOf('x', kind) });
     expect(cursor(run)?.waiting).toMatchObject({ kind: 'review', author: { subject: 'claude' } });
@@ -194,7 +187,7 @@ describe('S4: receipts', () => {
     },
   );
 
-  test('a deadline is not later than the gates may take', () => {
+  test('[P10/4] a deadline is not later than the gates may take', () => {
     const { run, id } = checking();
     const runner = { pid: 1, host: 'nowhere' };
     run.send({
@@ -209,6 +202,67 @@ describe('S4: receipts', () => {
     expect(run.advance('again', { at: 'k3f9x2ab:work#1' })).toMatchObject({ status: 'running' });
   });
 
+  test('[P10/2] gates that another agent has begun are taken over by a runner, and by who did the work', () => {
+    const thieves = { pid: 1, host: 'nowhere' };
+    const own = { pid: 2, host: 'laptop' };
+    for (const [by, isTaken] of [
+      [engineOf('ci', 'runner'), true],
+      [engineOf('claude', 'agent'), true],
+      [engineOf('critic', 'agent'), false],
+    ] as const) {
+      const { run, id } = checking();
+      run.send({ type: 'gatesStarted', id, runner: thieves, actor: engineOf('thief', 'agent') });
+      run.send({ type: 'gatesStarted', id, runner: own, actor: by });
+      expect(cursor(run)?.checking?.runner).toEqual(isTaken ? own : thieves);
+      const kept = run.send({ type: 'gatesStarted', id, runner: thieves, actor: engineOf('thief', 'agent') });
+      expect('code' in kept).toBe(isTaken);
+    }
+  });
+
+  test('carry no other output than what the author said', () => {
+    const { run, id } = checking();
+    const swapped = { type: 'gatesFinished', id, receipts: green, output: 'Another plan' } as const;
+    run.send({ ...swapped, actor: engineOf('thief', 'agent') });
+    expect(cursor(run)).toMatchObject({ output: 'done', waiting: { author: { subject: 'claude' } } });
+  });
+
+  test.each([
+    ['agent', 'waiting'],
+    ['runner', 'complete'],
+  ] as const)(
+    "[P10/5] of an approval whose first receipts were a runner's: with the token of kind %s the run is %s",
+    (kind, status) => {
+      const { run, id } = checking();
+      run.send({ type: 'gatesFinished', id, receipts: green, tree: 't1', actor: engineOf('ci', 'runner') });
+      const approve = { type: 'review', verdict: 'approve', at: 'k3f9x2ab:work#1', actor: person } as const;
+      run.send({ ...approve, tree: 't2' });
+      const again = cursor(run)?.checking?.id ?? '';
+      const report = { type: 'gatesFinished', id: again, receipts: green, tree: 't2' } as const;
+      expect(run.send({ ...report, actor: engineOf('x', kind) })).toMatchObject({ status });
+      if (status === 'complete') return;
+      expect(cursor(run)).toMatchObject({
+        waiting: { kind: 'review', by: 'human', author: { subject: 'claude' } },
+        receipts: [{ reportedBy: 'agent' }],
+      });
+      expect(run.send({ ...approve, tree: 't2' })).toMatchObject({ status: 'complete' });
+    },
+  );
+
+  test.each([
+    ['agent', 'agent'],
+    ['runner', undefined],
+  ] as const)(
+    "[P10/3] tasks of a locked list that the token of kind %s reported are labelled '%s'",
+    (kind, label) => {
+      const list = loop('build', { tasks: { checklist: 'TODO.md', locked: true } });
+      const run = new Run(workflow([list], { loops: { build: [{ id: 'do' }] } }));
+      const { at = '' } = run.send({ type: 'status', actor: claude });
+      run.send({ type: 'prepared', at, tasks: [{ id: 'a', title: 'A' }], actor: engineOf('x', kind) });
+      expect(run.state.tasks.build?.order).toEqual(['a']);
+      expect(run.state.tasks.build?.reportedBy).toBe(label);
+    },
+  );
+
   test('gates that one principal runs are neither reported nor declared dead by another', () => {
     const { run, id } = checking();
     const runner = { pid: 1, host: 'laptop' };
@@ -219,87 +273,5 @@ describe('S4: receipts', () => {
     expect(cursor(run)?.checking?.id).toBe(id);
     run.send({ ...report, actor: engineOf('claude', 'agent') });
     expect(cursor(run)?.waiting).toMatchObject({ kind: 'review' });
-  });
-});
-
-describe('S4: reviews', () => {
-  const waiting = (review: { by: string; independent?: boolean }) => {
-    const run = new Run(workflow([action('work', { review }), action('end')]));
-    run.send({ type: 'advance', output: 'done', session: 's1', actor: claude });
-    return { run, at: 'k3f9x2ab:work#1' };
-  };
-  const approve = { type: 'review', verdict: 'approve' } as const;
-
-  test('by the same principal under another session name are labelled', () => {
-    const { run, at } = waiting({ by: 'critic' });
-    run.send({ ...approve, at, session: 's2', actor: claude });
-    expect(run.last[0]).toMatchObject({
-      type: 'review.decided',
-      ownWork: true,
-      principal: { kind: 'agent', subject: 'claude' },
-    });
-    expect(run.state.outputs.work).toMatchObject({ ownWork: true });
-  });
-
-  test('by another principal have no label', () => {
-    const { run, at } = waiting({ by: 'critic' });
-    run.send({ ...approve, at, session: 's2', actor: by('critic') });
-    expect(run.last[0]).toMatchObject({ principal: { subject: 'critic' } });
-    expect(run.last[0]).not.toHaveProperty('ownWork');
-    expect(run.state.outputs.work).not.toHaveProperty('ownWork');
-  });
-
-  test('that must be independent take another principal, or a person', () => {
-    const refused = { code: 'person_only', params: { what: 'independent_review' } };
-    const { run, at } = waiting({ by: 'critic', independent: true });
-    expect(run.send({ ...approve, at, session: 's2', actor: claude })).toMatchObject(refused);
-    expect(
-      run.send({ ...approve, at, session: 's2', actor: by('claude', { token: 'claude-2' }) }),
-    ).toMatchObject(refused);
-    expect(
-      run.send({ ...approve, at, session: 's2', actor: { kind: 'agent', name: 'critic' } }),
-    ).toMatchObject(refused);
-    expect(
-      run.send({ ...approve, at, session: 's2', actor: by('claude/1', { parent: 'claude' }) }),
-    ).toMatchObject({
-      step: 'end',
-    });
-    const other = waiting({ by: 'critic', independent: true });
-    expect(other.run.send({ ...approve, at: other.at, actor: person })).toMatchObject({ step: 'end' });
-  });
-
-  test('of work that a runner reports are judged by the session that did it', () => {
-    const run = new Run(workflow([action('work', { review: { by: 'critic', independent: true } })]));
-    const ci = by('ci', { kind: 'runner' });
-    const started = { type: 'started', as: 'work' } as const;
-    run.send({ type: 'session', session: 's1', actor: ci, event: started });
-    run.send({ type: 'advance', output: 'done', session: 's1', actor: ci });
-    const work = { subject: 'ci/work', parent: 'ci' };
-    expect(cursor(run)?.waiting).toMatchObject({ author: work });
-    const child = by('ci/work', { parent: 'ci' });
-    const at = 'k3f9x2ab:work#1';
-    expect(run.send({ ...approve, at, session: 's2', actor: child })).toMatchObject({ code: 'person_only' });
-    // Only a runner is believed whose session it is.
-    run.send({ type: 'session', session: 's3', actor: thief, event: { ...started, as: 'another' } });
-    expect(run.state.sessions.s3?.owner).toMatchObject({ subject: 'thief' });
-    const reviewer = by('ci/review-1', { parent: 'ci' });
-    expect(run.send({ ...approve, at, session: 's2', actor: reviewer })).toMatchObject({
-      status: 'complete',
-    });
-  });
-
-  test('an agent cannot abandon a run', () => {
-    const { run, at } = waiting({ by: 'critic' });
-    const abandoned = run.send({
-      type: 'review',
-      verdict: 'abandon',
-      at,
-      session: 's2',
-      actor: by('critic'),
-    });
-    expect(abandoned).toMatchObject({ code: 'person_only', params: { what: 'abandon' } });
-    expect(run.send({ type: 'review', verdict: 'abandon', at, actor: person })).toMatchObject({
-      status: 'failed',
-    });
   });
 });

@@ -37,6 +37,10 @@ export const sharesWork = (one: Owner | undefined, other: Owner | undefined): bo
   !other ||
   (one.issuer === other.issuer && (one.parent ?? one.subject) === (other.parent ?? other.subject));
 
+/** A runner takes over what another token has begun: an agent's could keep it for ever. */
+export const outranks = (asking: Owner | undefined, has: Owner | undefined): boolean =>
+  asking?.kind === 'runner' && has !== undefined && has.kind !== 'runner';
+
 /** A person and a runner act on what others do. An agent's machine that calls itself the engine does not. */
 const actsForOthers = ({ actor }: Caller): boolean =>
   actor?.kind === 'person' || (actor?.kind === 'engine' && actor.principal?.kind === 'runner');

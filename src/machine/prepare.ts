@@ -3,6 +3,7 @@ import type { Batch } from './batch.ts';
 import { defined } from './batch.ts';
 import { beginStep, enterNext, leaveSubStep, openLoop } from './flow.ts';
 import { locate } from './locate.ts';
+import { reporterOf } from './ownership.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import type { Cursor, State } from './state.ts';
 import { baselineGates, contextAt, loopIdOf, stepOf } from './steps.ts';
@@ -58,7 +59,8 @@ function takeTasks(batch: Batch, cursor: Cursor, { tasks = [], problem }: Prepar
     batch.emit('position.blocked', { at: batch.at(cursor), reason: found.slice(0, maxReason) });
     return;
   }
-  batch.emit('tasks.set', { loop: loopIdOf(step), tasks });
+  const reportedBy = reporterOf(batch.caller);
+  batch.emit('tasks.set', { loop: loopIdOf(step), tasks, ...defined({ reportedBy }) });
   openLoop(batch);
 }
 

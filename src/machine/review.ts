@@ -4,13 +4,13 @@ import { exhaust } from './budget.ts';
 import { allUsedUp, budgetPivotTarget, budgetUse, type UsedUp } from './budget-use.ts';
 import { complete, enterStep, type Reviewed, reenterPosition } from './flow.ts';
 import { gatesAt, interrupt, requestGates } from './gates.ts';
-import { outputKey, parseHandle } from './handle.ts';
+import { cursorKey, outputKey, parseHandle } from './handle.ts';
 import { belongsToCaller, cursorAt, type Located, locate } from './locate.ts';
 import { own } from './own-property.ts';
 import { ownerOf, samePrincipal } from './ownership.ts';
 import { type PersonDecision, type Refusal, refuse, stillChecking } from './refusal.ts';
 import { receiptValidity } from './stale-receipt.ts';
-import type { Cursor, Waiting } from './state.ts';
+import type { Cursor, State, Waiting } from './state.ts';
 import { stepIndex, stepOf } from './steps.ts';
 
 const maxFeedback = 600;
@@ -93,27 +93,40 @@ function mayReview(
   const at = batch.at(cursor);
   if (waiting.kind !== 'review' || waiting.by === 'human') return personOnly('review', { at });
   const { review } = stepOf(batch.definition, cursor.step);
-  if (review?.independent && !isAnother(command, waiting)) return personOnly('independent_review', { at });
+  if (review?.independent && !isAnother(batch.state, cursor, command))
+    return personOnly('independent_review', { at });
   if (command.verdict === 'abandon') return personOnly('abandon', { at });
   const same = command.session !== undefined && command.session === waiting.session;
   if (!same || command.actor?.name === waiting.by) return undefined;
   return refuse('own_work', { at, by: waiting.by }, { at });
 }
 
-/** Whether the reviewer proved to be another principal than the author. */
-function isAnother(command: CommandOf<'review'>, waiting: Waiting): boolean {
-  const [reviewer, author] = [ownerOf(command), authorIn(waiting)];
-  return reviewer !== undefined && author !== undefined && !samePrincipal(reviewer, author);
+/** Whether the reviewer proved to be another principal than all who did the work. */
+function isAnother(state: State, cursor: Cursor, command: CommandOf<'review'>): boolean {
+  const isProven = ownerOf(command) !== undefined && authorIn(cursor) !== undefined;
+  return isProven && !isAuthor(state, cursor, command);
 }
 
-const authorIn = (waiting: Waiting | undefined): Owner | undefined =>
+const authorIn = ({ waiting }: Cursor): Owner | undefined =>
   waiting?.kind === 'review' ? waiting.author : undefined;
 
-/** Who reviewed, and whether it was the principal that did the work. */
-function reviewedBy(command: CommandOf<'review'>, waiting: Waiting | undefined): Reviewed {
-  const [reviewer, author] = [ownerOf(command), authorIn(waiting)];
-  const same = reviewer !== undefined && author !== undefined && samePrincipal(reviewer, author);
-  return { by: nameOf(command), ...(same && !byPerson(command) && { ownWork: true }) };
+/** Whether the reviewer did the work, or some of it. */
+function isAuthor(state: State, cursor: Cursor | undefined, command: CommandOf<'review'>): boolean {
+  const reviewer = ownerOf(command);
+  if (!cursor || !reviewer) return false;
+  // What was reviewed before this list was kept has its author only in the position.
+  const authors = [...(own(state.authors ?? {}, cursorKey(cursor)) ?? []), authorIn(cursor)];
+  return authors.some((each) => each && samePrincipal(each, reviewer));
+}
+
+/** Who reviewed, and whether it was a principal that did the work. */
+function reviewedBy(state: State, cursor: Cursor | undefined, command: CommandOf<'review'>): Reviewed {
+  const isOwn = !byPerson(command) && isAuthor(state, cursor, command);
+  return {
+    by: nameOf(command),
+    ...defined({ principal: ownerOf(command) }),
+    ...(isOwn && { ownWork: true }),
+  };
 }
 
 function approve(
@@ -124,7 +137,7 @@ function approve(
 ): Refusal | undefined {
   const at = batch.at(cursor);
   const { output = '', receipts = [] } = cursor;
-  const reviewed = reviewedBy(command, waiting);
+  const reviewed = reviewedBy(batch.state, cursor, command);
   const tree = command.tree ?? waiting.tree;
   if (receiptValidity(waiting.tree, tree) === 'stale') {
     const gates = gatesAt(batch, cursor);
@@ -274,11 +287,11 @@ function abandon(batch: Batch, at: string | undefined, command: CommandOf<'revie
 
 function emitDecision(batch: Batch, at: string | undefined, command: CommandOf<'review'>): undefined {
   const feedback = trimmed(command.feedback);
-  const waiting = at === undefined ? undefined : cursorAt(batch.state, at)?.waiting;
+  const cursor = at === undefined ? undefined : cursorAt(batch.state, at);
   batch.emit('review.decided', {
     verdict: command.verdict,
-    ...reviewedBy(command, waiting),
-    ...defined({ at, feedback, principal: ownerOf(command) }),
+    ...reviewedBy(batch.state, cursor, command),
+    ...defined({ at, feedback }),
   });
 }
 
@@ -299,7 +312,11 @@ export const personOnly = (what: PersonDecision, about: { at?: string; step?: st
 
 const notPassed = (at: string): Refusal => refuse('bad_verdict', { why: 'gates_not_passed', at }, { at });
 
-const nameOf = (caller: Caller): string => caller.actor?.name ?? caller.actor?.kind ?? 'agent';
+/** An agent that works with a person's login has that person's name. */
+function nameOf({ actor }: Caller): string {
+  const { kind = 'agent', name, principal } = actor ?? {};
+  return kind === 'agent' && principal ? `agent ${principal.subject}` : (name ?? kind);
+}
 
 function trimmed(text: string | undefined): string | undefined {
   const trim = text?.trim();

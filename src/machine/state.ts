@@ -81,6 +81,8 @@ export interface State {
   reading: Record<string, { hash: string; now: number; session?: string }>;
   todo?: Text;
   sessions: Record<string, Session>;
+  /** By step, and task: all who did work that is reviewed, in whatever round or visit. */
+  authors?: Record<string, Owner[]>;
   boundaryCount: number;
   /** The last briefing that was delivered to each session. */
   briefings: Record<string, { id: string; proven: Proof; now: number }>;
@@ -214,7 +216,7 @@ export interface Checking {
   /** The session in whose worktree the gates run. */
   session?: string;
   /** The gates run again for this approval. */
-  approval?: { by: string; feedback?: string; ownWork?: true };
+  approval?: { by: string; feedback?: string; principal?: Owner; ownWork?: true };
   /** Who did the work. */
   author?: Owner;
   /** Who runs the gates. */
@@ -254,6 +256,8 @@ export interface Boundary {
 export interface TaskList {
   order: string[];
   byId: Record<string, Task>;
+  /** A server got what was read from a file from an agent's token. */
+  reportedBy?: 'agent';
 }
 
 export interface Output {

@@ -119,7 +119,11 @@ export function describeEvent(event: Event, marks: EventMarks, definition?: Defi
     case 'position.blocked':
       return [['red', `${waits} ${path} blocked`], ...note(event.reason)];
     case 'tasks.set':
-      return ['tasks for ', event.loop, ...note(event.tasks.map(({ id }) => id).join(', ') || 'none')];
+      return [
+        ...['tasks for ', event.loop],
+        ...(event.reportedBy ? [['yellow', ` ${reportedText}`] satisfies Piece] : []),
+        ...note(event.tasks.map(({ id }) => id).join(', ') || 'none'),
+      ];
     case 'task.ended':
       return event.end === 'done' ? undefined : [['yellow', `${event.task} ${event.end}`]];
     case 'task.dropped':

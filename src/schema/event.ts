@@ -233,10 +233,12 @@ const createEventSchema = () =>
       reviewed: word.exactOptional(),
       ownWork: z.literal(true).exactOptional(),
       session,
+      /** Who did the work, where a later position of it is reviewed. */
+      author: owner,
     }),
     event('position.failed', { at: handle, reason: words, session }),
     event('position.blocked', { at: handle, reason: words }),
-    event('tasks.set', { loop: id, tasks: z.array(task).max(10_000) }),
+    event('tasks.set', { loop: id, tasks: z.array(task).max(10_000), reportedBy }),
     event('task.dropped', { loop: id, task: taskId, reason: words, by: words }),
     event('task.ended', { loop: id, task: taskId, end: taskEnd, at: handle.exactOptional() }),
     event('lease.renewed', { at: handle, expires: time }),
@@ -249,7 +251,12 @@ const createEventSchema = () =>
       tree,
       session,
       approval: z
-        .strictObject({ by: word, feedback: words.exactOptional(), ownWork: z.literal(true).exactOptional() })
+        .strictObject({
+          by: word,
+          feedback: words.exactOptional(),
+          principal: owner,
+          ownWork: z.literal(true).exactOptional(),
+        })
         .exactOptional(),
       /** Who did the work. */
       author: owner,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { StepfastError } from '../errors.ts';
-import { scopes as allScopes, apiHeader, apiVersion, paths, versionHeader } from '../schema/index.ts';
+import { apiHeader, apiVersion, paths, type Scope, versionHeader } from '../schema/index.ts';
 import { createAdmission } from './admission.ts';
 import { checkHost, type HostRules } from './allowed-hosts.ts';
 import { createAuditor } from './audit.ts';
@@ -30,6 +30,9 @@ import { createStreams } from './streams.ts';
 import { createTailLag } from './tail-lag.ts';
 import { traced } from './tracing.ts';
 
+/** What clients that find this server should ask an issuer for: they keep their tokens on disks. */
+const agentScopes: readonly Scope[] = ['read', 'write', 'gates'];
+
 /** Stateless streamable HTTP for MCP: one request, one response. */
 export type McpHandler = (request: Request, caller: Principal) => Promise<Response>;
 
@@ -55,11 +58,16 @@ export interface App {
   drain(ms: number): Promise<void>;
 }
 
-export function createApp(options: AppOptions): App {
+export interface TeamApp extends App {
+  /** All that it answers, as `METHOD /path`, but for the files of the dashboard. */
+  readonly routes: readonly string[];
+}
+
+export function createApp(options: AppOptions): TeamApp {
   const { backend, mcp, hosts, limits, log, metrics, version, clock, proxies = 0 } = options;
   const { publicUrl, issuer } = options.auth;
   const auth = createAuth(options.auth, { backend, limits, clock });
-  const people = createPeople({ backend, clock });
+  const people = createPeople({ backend, issuer, clock });
   const streams = createStreams({ backend, limits });
   const rate = createRateLimit({ perSecond: limits.perSecond, burst: limits.burst, clock });
   const auditor = createAuditor({ backend, log });
@@ -133,6 +141,7 @@ export function createApp(options: AppOptions): App {
   app.onError(answerError);
 
   return {
+    routes: app.routes.filter(({ path }) => path !== '/*').map(({ method, path }) => `${method} ${path}`),
     async fetch(request, env = {}) {
       await admit();
       return await app.fetch(request, env);
@@ -310,7 +319,7 @@ export function createApp(options: AppOptions): App {
     return {
       resource: `${publicUrl.origin}${resource}`,
       ...(issuer ? { authorization_servers: [issuer.issuer] } : {}),
-      scopes_supported: allScopes,
+      scopes_supported: agentScopes,
       bearer_methods_supported: ['header'],
       resource_name: 'Stepfast',
     };

@@ -19,3 +19,10 @@ test('[L/worktree] a failure is of the engine only where the command says so and
   expect(kind(byEngine, 'write')).toBe('agent');
   expect(kind(failed, 'write', 'gates')).toBe('agent');
 });
+
+test('a driver pauses for a reason, under the name of its token, and an agent does not', () => {
+  const byEngine = { type: 'pause' as const, actor: { kind: 'engine' as const, name: 'Ada' } };
+  const actor = (...scopes: Scope[]) => withProvenActor(byEngine, sender(...scopes), 1).actor;
+  expect(actor('write', 'gates')).toMatchObject({ kind: 'engine', name: 'worker: Ada' });
+  expect(actor('write').kind).toBe('agent');
+});

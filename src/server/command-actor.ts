@@ -6,6 +6,8 @@ import { credentialRequired, missingScope, problem } from './problem.ts';
 
 type Actor = NonNullable<Caller['actor']>;
 
+const maxName = 1000;
+
 type Type = Command['type'];
 
 /** These need the scope `decide`. An import can start a run at any position, so it counts. */
@@ -80,13 +82,17 @@ export function asReader(
   };
 }
 
+/** A driver that pauses says why. */
+const engineName = (type: Type, said: Actor | undefined, { name }: Principal): string =>
+  type === 'pause' && said?.name !== undefined ? `${name}: ${said.name}`.slice(0, maxName) : name;
+
 function actorOf(type: Type, said: Actor | undefined, principal: Principal): Actor {
-  // An agent reports a failure too, so the command itself says who does.
+  // Agents report failures and people pause, too, so the command itself says who does. A driver pauses for a person.
   const asEngine =
-    type === 'adopt' || type === 'fail'
+    type === 'adopt' || type === 'fail' || type === 'pause'
       ? said?.kind === 'engine' && may(principal, 'gates')
       : engineCommands.has(type);
-  if (asEngine) return { kind: 'engine', name: principal.name };
+  if (asEngine) return { kind: 'engine', name: engineName(type, said, principal) };
   if (said?.kind === 'person' && principal.kind === 'person' && may(principal, 'decide'))
     return { kind: 'person', name: principal.name };
   // An agent names itself, except in a review, where only the token's name counts: no agent reviews its own work.

@@ -20,7 +20,7 @@ export interface Issuer {
   keys: URL | JSONWebKeySet;
   /** Claim names. The `scope` claim may be a space-separated string or a list. */
   claims?: { project?: string; kind?: string; scope?: string };
-  /** With this client, people get the token that they decide with; without one they have passphrases. */
+  /** With this client, and no other, people get the token that they decide with; without one they have passphrases. */
   client?: { id: string; scope: string };
 }
 
@@ -51,7 +51,7 @@ export interface JwtVerifier {
 }
 
 export function createJwtVerifier(
-  { issuer, audience, keys, claims = {} }: Issuer,
+  { issuer, audience, keys, claims = {}, client }: Issuer,
   { backend, clock }: { backend: Pick<Backend, 'projectNamed'>; clock(): number },
 ): JwtVerifier {
   const names = { project: 'stepfast_project', kind: 'stepfast_kind', scope: 'scope', ...claims };
@@ -67,8 +67,11 @@ export function createJwtVerifier(
       const project = await backend.projectNamed(projectName);
       if (!project) return undefined;
       const kind = principalKinds.find((each) => each === payload[names.kind]) ?? 'agent';
-      const decides = kind === 'person' && isShort(payload);
-      const scopes = parseScopes(payload[names.scope]).filter((scope) => scope !== 'decide' || decides);
+      const decides = kind === 'person' && isShort(payload) && isFor(client, payload);
+      const scopes = parseScopes(payload[names.scope]).filter(
+        (scope) =>
+          (scope !== 'decide' || decides) && (scope !== 'admin' || kind !== 'person') && scope !== 'join',
+      );
       const principal: Principal = {
         id: `jwt:${sub.slice(0, maxSubject)}`,
         project,
@@ -103,6 +106,10 @@ export function createJwtVerifier(
 /** A token that decides lives for minutes: longer ones lie on disks. */
 const isShort = ({ iat, exp }: JWTPayload): boolean =>
   iat !== undefined && exp !== undefined && exp - iat <= maxDecidingSeconds;
+
+/** Other clients keep their tokens on disks, as those of agents do: only the client of the device flow decides. */
+const isFor = (client: Issuer['client'], { azp, client_id }: JWTPayload): boolean =>
+  client !== undefined && (azp ?? client_id) === client.id;
 
 const isKeyFetchError = ({ code }: errors.JOSEError): boolean =>
   code === errors.JWKSTimeout.code || code === errors.JWKSInvalid.code || code === 'ERR_JOSE_GENERIC';

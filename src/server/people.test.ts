@@ -43,6 +43,35 @@ test('a name can be tried five times a minute from one network, and from others 
   expect(await codeOf(people.credential(login, passphrase))).toBe('asked');
 });
 
+test('names that strangers make up do not give a token more tries', async () => {
+  const people = peopleWith(failing());
+  const guess = () => codeOf(people.credential(login, passphrase));
+  for (let each = 0; each < 5; each += 1) expect(await guess()).toBe('asked');
+  for (let each = 0; each < 11_000; each += 1) await tryFrom(people, '192.0.2.7', `name-${each}`);
+  expect(await guess()).toBe('too_many_tries');
+});
+
+test('where people sign in with their issuer, a passphrase that they have had is nothing', async () => {
+  const issuer = { issuer: 'https://id.example', audience: [], keys: { keys: [] } };
+  const codes = async (client?: { id: string; scope: string }) => {
+    const people = createPeople({
+      backend: {
+        projectNamed: async () => shop,
+        people: () => ({ secretOf: failing, join: failing, makeCredential: failing }),
+      },
+      issuer: { ...issuer, ...(client && { client }) },
+      clock: () => 0,
+    });
+    return [
+      await codeOf(people.credential(login, passphrase)),
+      await tryFrom(people, '192.0.2.7'),
+      await codeOf(people.join(login, passphrase)),
+    ];
+  };
+  expect(await codes({ id: 'terminal', scope: 'decide' })).toEqual(Array(3).fill('forbidden'));
+  expect(await codes()).toEqual(Array(3).fill('asked'));
+});
+
 test('one network tries sixty names a minute', async () => {
   const people = peopleWith(failing());
   const tried = [];

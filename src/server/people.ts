@@ -1,6 +1,7 @@
 import type { CredentialAnswer, Scope, TokenAnswer } from '../schema/index.ts';
 import { networkOf } from './address-network.ts';
 import type { Backend } from './backend.ts';
+import type { Issuer } from './jwt.ts';
 import { hashPassphrase, isPassphrase } from './passphrase.ts';
 import type { Principal } from './principal.ts';
 import { problem } from './problem.ts';
@@ -51,18 +52,23 @@ const maxChecking = { token: 64, browser: 32 };
 
 export function createPeople({
   backend,
+  issuer,
   clock,
 }: {
   backend: Pick<Backend, 'people' | 'projectNamed'>;
+  /** Where people sign in with their issuer, passphrases are nothing: it knows who has left. */
+  issuer?: Issuer | undefined;
   clock(): number;
 }): People {
   const perMinute = (burst: number) => createRateLimit({ perSecond: burst / 60, burst, clock });
-  const tries = perMinute(triesPerMinute);
+  // Limits forget the oldest names. Those that strangers make up do not push out those of tokens.
+  const tries = { token: perMinute(triesPerMinute), browser: perMinute(triesPerMinute) };
   const networkTries = perMinute(networkTriesPerMinute);
   const checking = { token: 0, browser: 0 };
   return { join, credential, reading, signIn };
 
   async function join({ id, project, name }: Principal, passphrase: string): Promise<TokenAnswer> {
+    requirePassphrases();
     const secret = await hashPassphrase(passphrase);
     const joined = await backend.people(project.id).join(id, secret, loginSeconds);
     if (!joined)
@@ -103,11 +109,13 @@ export function createPeople({
     passphrase: string,
     { token, network }: { token?: string; network?: string },
   ): Promise<void> {
+    requirePassphrases();
     const from = network === undefined ? 'token' : 'browser';
     if (checking[from] >= maxChecking[from])
       throw problem('unavailable', 'Too many people sign in at once.', { next: 'retry in a moment' });
     const key = JSON.stringify([project.name, name, token, network]);
-    if (!tries.take(key) || (network !== undefined && !networkTries.take(network)))
+    // The network comes first: one that is over its limit leaves no names behind.
+    if ((network !== undefined && !networkTries.take(network)) || !tries[from].take(key))
       throw problem('too_many_tries', 'Too many wrong passphrases.', {
         next: 'wait a minute, then try again',
         headers: { 'Retry-After': '60' },
@@ -125,8 +133,15 @@ export function createPeople({
         network === undefined ? 'Wrong passphrase.' : 'The project, the name or the passphrase is wrong.',
         { next: 'if you forgot the passphrase, ask for a new invitation' },
       );
-    tries.refund(key);
+    tries[from].refund(key);
     if (network !== undefined) networkTries.refund(network);
+  }
+
+  function requirePassphrases(): void {
+    if (issuer?.client)
+      throw problem('forbidden', 'People sign in here with their issuer, not with a passphrase.', {
+        next: `sign in with ${issuer.issuer}`,
+      });
   }
 
   async function made(

@@ -117,7 +117,7 @@ function Proof({ check, gate, hasTrees, isStale, isOn, onChoose }: ProofProps): 
           <Glyph mark={mark} size={14} isQuiet />
           <span>
             {verdict.word}
-            {note && <small className={ui.cut}>{note}</small>}
+            {note && <small>{note}</small>}
           </span>
         </span>
       </td>

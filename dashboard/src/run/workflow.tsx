@@ -180,6 +180,9 @@ function StepGates({ page, step, stale, onShow }: StepProps): JSX.Element {
           {step.gates.length === 0 && <li className={ui.muted}>None</li>}
         </ul>
       )}
+      {check?.gates.some(({ reportedBy }) => reportedBy) && (
+        <p className={css.reported}>Reported by the agent</p>
+      )}
       {verdict && (
         <p className={ui.soft}>
           {verdict.what === 'approve' ? 'Approved' : 'Abandoned'} by <strong>{verdict.by}</strong>

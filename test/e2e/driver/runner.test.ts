@@ -19,7 +19,7 @@ steps:
   - id: build
     type: action
     instructions: INSTRUCTIONS-BUILD
-    gate: [{ run: test -f built.txt }]
+    gate: [{ run: test -f built.txt }, { run: 'test -z "$STEPFAST_TOKEN"' }]
     review: { by: reviewer, independent: true }
 `;
 const reviewing: Match = ({ kind, body }: ModelRequest) =>
@@ -83,8 +83,21 @@ describe('S4: a run that a runner drives', () => {
     });
     expect(decided).not.toHaveProperty('ownWork');
     const [{ receipts } = { receipts: [] }] = await stage.eventsOf('gates.finished');
-    expect(receipts).toMatchObject([{ pass: true }]);
+    // The second gate is of the work, which must not see who the runner is.
+    expect(receipts).toMatchObject([{ pass: true }, { pass: true }]);
     expect(receipts[0]).not.toHaveProperty('reportedBy');
+  });
+
+  it('is paused with the reason if what a session left could be a secret', async () => {
+    await begin();
+    stage.model.on(building, shell('echo LEVEL=1 > .env; touch built.txt'), reply.text('Built.'));
+    stage.model.on(reviewing, reply.text('Hm.'), reply.text('Hm.'));
+    await stage.drive(['w', '--no-wait']);
+    const { run } = await stage.state();
+    // The next driver finds what the last one could not commit.
+    await stage.drive(['--run', run, '--no-wait']);
+    const { paused } = await stage.state();
+    expect(paused?.by).toMatch(/^ci: .*\.env/);
   });
 
   it('takes no verdict from the session that did the work', async () => {

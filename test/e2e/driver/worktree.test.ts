@@ -145,8 +145,8 @@ it('what a command of the engine leaves is committed at the end', async () => {
   expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
   // It may be complete before a driver could take it.
   expect(await stage.state()).toMatchObject({ status: 'complete' });
-  const { branch = '' } = await stage.state();
-  expect(stage.git('diff', '--name-only', 'HEAD', branch)).toBe('last.txt');
+  const { run } = await stage.state();
+  expect(stage.git('diff', '--name-only', 'HEAD', `stepfast/${run}/run`)).toBe('last.txt');
 });
 
 it('a run that ends with a possible secret in its worktree is complete, and does not say that all is well', async () => {
@@ -159,8 +159,8 @@ it('a run that ends with a possible secret in its worktree is complete, and does
     end: 'complete',
     left: expect.stringContaining('.env'),
   });
-  const { run, branch = '' } = await stage.state();
-  expect(stage.git('rev-parse', branch)).toBe(stage.git('rev-parse', 'HEAD'));
+  const { run } = await stage.state();
+  expect(stage.git('rev-parse', `stepfast/${run}/run`)).toBe(stage.git('rev-parse', 'HEAD'));
   // The same for a driver that finds the run at its end.
   const again = await stage.drive(['--run', run, '--no-wait', '--json']);
   expect({ code: again.code, ...JSON.parse(again.stdout) }).toMatchObject({

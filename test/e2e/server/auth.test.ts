@@ -26,7 +26,7 @@ beforeAll(async () => {
   const resources = [audience, `${audience}/mcp`];
   const keyUrl = new URL(`http://127.0.0.1:${port}/keys`);
   server = await startServer({
-    issuer: { issuer, audience: resources, keys: keyUrl },
+    issuer: { issuer, audience: resources, keys: keyUrl, client: { id: 'terminal', scope: 'openid decide' } },
     limits: { failuresPerMinute: 1000 },
   });
 });
@@ -62,6 +62,7 @@ test('a call without a token is refused and names the source of tokens', async (
     resource: audience,
     authorization_servers: [issuer],
     bearer_methods_supported: ['header'],
+    scopes_supported: ['read', 'write', 'gates'],
   });
   const mcp = await server.call('GET', '/.well-known/oauth-protected-resource/mcp');
   expect(mcp.body.resource).toBe(`${audience}/mcp`);
@@ -102,6 +103,7 @@ test('a token of the issuer is taken for what it says', async () => {
       stepfast_kind: 'person',
       name: 'Ada',
       scope: 'read decide',
+      azp: 'terminal',
       aud: [`${audience}/mcp`, 'other'],
     }),
   );
@@ -112,8 +114,18 @@ test('a token of the issuer is taken for what it says', async () => {
     scopes: ['read', 'decide'],
   });
   // What lives longer than some minutes does not decide.
-  const long = await sign({ stepfast_kind: 'person', scope: 'read decide', exp: seconds(3600) });
+  const deciding = { stepfast_kind: 'person', scope: 'read decide admin join', azp: 'terminal' };
+  const long = await sign({ ...deciding, exp: seconds(3600) });
   expect((await whoami(long)).body.scopes).toEqual(['read']);
+  // Nor what another client got, which may keep it on a disk; no person's token deletes or invites.
+  for (const client of [
+    { azp: 'mcp-client' },
+    { azp: undefined, client_id: 'mcp-client' },
+    { azp: undefined },
+  ])
+    expect((await whoami(await sign({ ...deciding, ...client }))).body.scopes).toEqual(['read']);
+  const named = await sign({ ...deciding, azp: undefined, client_id: 'terminal' });
+  expect((await whoami(named)).body.scopes).toEqual(['read', 'decide']);
   // A name that equals the subject is shown once.
   expect((await whoami(await sign({ name: 'robot-7' }))).body.name).toBe('robot-7');
   const cut = (await whoami(await sign({ name: 'A'.repeat(500) }))).body.name;

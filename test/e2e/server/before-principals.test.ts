@@ -71,5 +71,7 @@ test('is migrated, its runs go on, and old entries are of an unknown agent', asy
     status: 'complete',
   });
   const journal = (await call(server.url, 'GET', `${looping}/journal`, { token: robot })).body.entries;
-  expect(new Set(journal.map(({ by }: { by: string }) => by))).toEqual(new Set(['unknown agent', 'robot']));
+  expect(new Set(journal.map(({ by }: { by: string }) => by))).toEqual(
+    new Set(['unknown agent', 'agent robot']),
+  );
 });

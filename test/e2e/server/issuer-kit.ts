@@ -10,6 +10,7 @@ export interface TestIssuer {
   readonly codes: string[];
   /** The person opens the page and agrees, or not. */
   decide(code: string, claims: object | 'denied'): void;
+  /** For the client of the device flow, unless the claims name another. */
   sign(claims: object, seconds?: number): Promise<string>;
   close(): void;
 }
@@ -17,10 +18,11 @@ export interface TestIssuer {
 export async function startIssuer(audience: string): Promise<TestIssuer> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' };
+  const client = 'stepfast-cli';
   const codes: string[] = [];
   const decisions = new Map<string, object | 'denied'>();
   const sign: TestIssuer['sign'] = async (claims, seconds = 300) =>
-    await new SignJWT({ ...claims })
+    await new SignJWT({ azp: client, ...claims })
       .setProtectedHeader({ alg: 'ES256', kid: 'one' })
       .setIssuer(url)
       .setAudience(audience)
@@ -44,7 +46,7 @@ export async function startIssuer(audience: string): Promise<TestIssuer> {
         ];
       if (request.url === '/keys') return [200, { keys: [jwk] }];
       if (request.url === '/device') {
-        if (form.get('client_id') !== 'stepfast-cli') return [400, { error: 'invalid_client' }];
+        if (form.get('client_id') !== client) return [400, { error: 'invalid_client' }];
         const code = `CODE-${codes.length + 1}`;
         codes.push(code);
         return [
@@ -70,7 +72,7 @@ export async function startIssuer(audience: string): Promise<TestIssuer> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    client: 'stepfast-cli',
+    client,
     codes,
     decide: (code, claims) => void decisions.set(code, claims),
     sign,

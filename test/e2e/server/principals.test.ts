@@ -73,7 +73,7 @@ describe('S4: a review', () => {
     expect(last.events[0]).toMatchObject({ type: 'review.decided', ownWork: true });
     const { body } = await ask('ada', 'GET', `/v1/runs/${run}/journal`);
     expect(JSON.stringify(body)).toContain('who did the work too');
-    expect(body.entries[0].by).toBe('claude');
+    expect(body.entries[0].by).toBe('agent claude');
   });
 
   test('that must be independent is refused to its author, and given by another', async () => {

@@ -3,13 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PrincipalName, principals, type Row, rows } from '../../../scripts/threat-model.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
 import { type Answered, call, definition } from './http-kit.ts';
+import { startIssuer, type TestIssuer } from './issuer-kit.ts';
 import { becomePerson } from './person-kit.ts';
 import { type Cli, createCli, type Served } from './serve-kit.ts';
 
+type Tokens = Partial<Record<PrincipalName, string>>;
+
 let cluster: Cluster;
 let cli: Cli;
+let issuer: TestIssuer;
 let server: Served;
-const tokens: Partial<Record<PrincipalName, string>> = {};
+let tokens: Tokens;
 
 const newToken = (name: string, kind: string): Promise<string> =>
   cli.output('token', 'create', name, '--project', 'shop', '--kind', kind);
@@ -20,15 +24,52 @@ beforeAll(async () => {
   cli = createCli({ HOME: cluster.directory, STEPFAST_DATABASE_URL: url });
   await cli.output('migrate');
   await cli.output('project', 'create', 'shop');
-  server = await cli.serve('--no-jobs');
-  for (const kind of ['agent', 'runner', 'admin'] as const) tokens[kind] = await newToken(kind, kind);
-  tokens.invitation = await newToken('invited', 'person');
-  tokens.person = (await becomePerson(server.url, await newToken('Ada', 'person'))).credential;
+  issuer = await startIssuer('the team server');
 });
 afterAll(async () => {
   cli.dispose();
+  issuer.close();
   await cluster.dispose();
 });
+
+/** Of the server's own, and of an issuer that grants every scope to everybody. */
+const kinds: Record<string, { serve(): Promise<Served>; tokens(): Promise<Tokens>; has(row: Row): boolean }> =
+  {
+    tokens: {
+      serve: () => cli.serve('--no-jobs'),
+      async tokens() {
+        const [agent, runner, admin] = await Promise.all(
+          ['agent', 'runner', 'admin'].map((kind) => newToken(kind, kind)),
+        );
+        const invitation = await newToken('invited', 'person');
+        const { credential } = await becomePerson(server.url, await newToken('Ada', 'person'));
+        return { agent, runner, admin, invitation, person: credential } as Tokens;
+      },
+      has: () => true,
+    },
+    'tokens of an issuer': {
+      serve: () =>
+        cli.serve(
+          '--no-jobs',
+          ...['--issuer', issuer.url, '--jwks', `${issuer.url}/keys`, '--client-id', issuer.client],
+          ...['--audience', 'the team server'],
+        ),
+      async tokens() {
+        const claims = { stepfast_project: 'shop', scope: 'read write gates decide join' };
+        const sign = (kind: string, more: object = {}) =>
+          issuer.sign({ ...claims, sub: kind, stepfast_kind: kind, ...more });
+        const [agent, runner, person, admin] = await Promise.all([
+          sign('agent'),
+          sign('runner'),
+          sign('person', { scope: `${claims.scope} admin` }),
+          sign('admin', { scope: 'read admin decide' }),
+        ]);
+        return { agent, runner, person, admin } as Tokens;
+      },
+      // Nobody chooses a passphrase there, and an issuer makes the tokens of sessions.
+      has: ({ action }) => action !== 'Choose a passphrase' && action !== 'Make tokens for sessions',
+    },
+  };
 
 const at = 'x:plan#1';
 const runner = { pid: 1, host: 'h' };
@@ -118,22 +159,30 @@ async function opened(path: string, { token, headers }: { token?: string; header
 
 const names = Object.keys(principals) as PrincipalName[];
 
-describe.each(rows.map((row) => ({ ...row, name: row.action })))('$name', (row) => {
-  test.each(names)('as %s', async (who) => {
-    for (const what of row.does) {
-      if (what === 'POST /v1/people' && who === 'invitation')
-        tokens.invitation = await newToken('invited', 'person');
-      const { status, body, text } = await tryOne(what, who, row);
-      expect(status, `${what}: ${text}`).toBeLessThan(500);
-      expect(status, `${what}: ${text}`).not.toBe(422);
-      const isRefused = [401, 403, 429].includes(status) || body?.reply?.code === 'person_only';
-      expect([what, isRefused ? 'no' : 'yes', text]).toEqual([
-        what,
-        row.may[who] === 'no' ? 'no' : 'yes',
-        text,
-      ]);
-      if (what === 'POST /v1/people' && who === 'invitation')
-        tokens.invitation = await newToken('invited', 'person');
-    }
+describe.each(Object.entries(kinds))('%s', (_, kind) => {
+  beforeAll(async () => {
+    server = await kind.serve();
+    tokens = await kind.tokens();
+  });
+  afterAll(async () => await server.stop());
+
+  describe.each(rows.filter(kind.has).map((row) => ({ ...row, name: row.action })))('$name', (row) => {
+    test.each(names)('as %s', async (who) => {
+      if (who !== 'nobody' && tokens[who] === undefined) return expect(who).toBe('invitation');
+      for (const what of row.does) {
+        const uses = what === 'POST /v1/people' && who === 'invitation';
+        if (uses) tokens.invitation = await newToken('invited', 'person');
+        const { status, body, text } = await tryOne(what, who, row);
+        expect(status, `${what}: ${text}`).toBeLessThan(500);
+        expect(status, `${what}: ${text}`).not.toBe(422);
+        const isRefused = [401, 403, 429].includes(status) || body?.reply?.code === 'person_only';
+        expect([what, isRefused ? 'no' : 'yes', text]).toEqual([
+          what,
+          row.may[who] === 'no' ? 'no' : 'yes',
+          text,
+        ]);
+        if (uses) tokens.invitation = await newToken('invited', 'person');
+      }
+    });
   });
 });
