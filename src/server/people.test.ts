@@ -72,6 +72,12 @@ test('where people sign in with their issuer, a passphrase that they have had is
   expect(await codes()).toEqual(Array(3).fill('asked'));
 });
 
+test('one name that is tried too often does not use up what its network may try', async () => {
+  const people = peopleWith(failing());
+  for (let each = 0; each < 100; each += 1) await tryFrom(people, '192.0.2.7');
+  expect(await tryFrom(people, '192.0.2.7', 'Bob')).toBe('asked');
+});
+
 test('one network tries sixty names a minute', async () => {
   const people = peopleWith(failing());
   const tried = [];

@@ -115,11 +115,14 @@ export function createPeople({
       throw problem('unavailable', 'Too many people sign in at once.', { next: 'retry in a moment' });
     const key = JSON.stringify([project.name, name, token, network]);
     // The network comes first: one that is over its limit leaves no names behind.
-    if ((network !== undefined && !networkTries.take(network)) || !tries[from].take(key))
+    const isAllowed = network === undefined || networkTries.take(network);
+    if (!isAllowed || !tries[from].take(key)) {
+      if (isAllowed && network !== undefined) networkTries.refund(network);
       throw problem('too_many_tries', 'Too many wrong passphrases.', {
         next: 'wait a minute, then try again',
         headers: { 'Retry-After': '60' },
       });
+    }
     checking[from] += 1;
     const isRight = await (async () => {
       const secret = project.id === 0 ? undefined : await backend.people(project.id).secretOf(name);
