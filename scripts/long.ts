@@ -42,6 +42,14 @@ const suites: Record<string, Suite> = {
     command: [vitest, 'run', '--config', 'vitest.e2e.config.ts', ...propertyTests('test/e2e')],
     random: true,
   },
+  'driver-hosts': {
+    command: [
+      ...[vitest, 'run', '--config', 'vitest.e2e.config.ts'],
+      ...['codex', 'copilot', 'opencode'].flatMap((host) =>
+        ['decisions', 'stubborn', 'worktree'].map((name) => `test/e2e/${host}/driver-${name}.test.ts`),
+      ),
+    ],
+  },
   properties: script('properties --runs 20000', 'properties --runs 500000', { random: true }),
   fuzz: script('fuzz definition --runs 20000', 'fuzz definition --runs 200000', { random: true }),
   sim: script('sim --histories 5000', 'sim --histories 100000', { random: true }),
