@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { commandName } from '../../command-name.ts';
 import { type Check, type Environment, type FoundHost, openRuntime } from '../../runtime/index.ts';
 import { type IsMain, startModel, type ToolCall } from '../live-model.ts';
+import { runHookCommand } from '../run-hook-command.ts';
 import { capabilities } from './capabilities.ts';
 import { type Fired, firedIn, type LiveHook, probed } from './live-probe.ts';
 import { environmentFor, runSession } from './live-session.ts';
@@ -126,16 +126,13 @@ function runAlone(
     agent_id: 'doctor',
     agent_type: 'general-purpose',
   };
-  const { status, stderr, error } = spawnSync('sh', ['-c', command], {
-    cwd,
+  const { status, stderr, problem } = runHookCommand(command, {
+    ...{ cwd, payload },
     env: { ...env, CLAUDE_PLUGIN_ROOT: plugin, CLAUDE_PROJECT_DIR: cwd },
-    input: JSON.stringify(payload),
-    encoding: 'utf8',
-    timeout: Math.max(1, deadline - Date.now()),
+    timeoutMs: Math.max(1, deadline - Date.now()),
   });
-  if (error) return `${event}: ${error.message}`;
-  const said = stderr.trim();
-  return status === 0 && said === '' ? undefined : `${event} (${mark}): ${said || `exit ${status}`}`;
+  if (problem !== undefined) return `${event}: ${problem}`;
+  return status === 0 && stderr === '' ? undefined : `${event} (${mark}): ${stderr || `exit ${status}`}`;
 }
 
 /** Proven, silent or cut, by the text in the model's requests if the hook adds any. */

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -14,6 +14,7 @@ import { commandName } from '../../command-name.ts';
 import { type Check, type Environment, type FoundHost, openRuntime } from '../../runtime/index.ts';
 import { type IsMain, startModel, type ToolCall } from '../live-model.ts';
 import { isPayload, partIn, textIn } from '../payload.ts';
+import { runHookCommand } from '../run-hook-command.ts';
 import { parseRecord } from '../transcript-record.ts';
 import { registrations } from './capabilities.ts';
 import { kindOf } from './parse-payload.ts';
@@ -130,18 +131,16 @@ function checkCommands(plugin: string, cwd: string, env: Record<string, string>)
         prompt: 'x',
         source: 'new',
       };
-      const { status, stderr, error } = spawnSync('sh', ['-c', command], {
-        cwd: plugin,
+      const { status, stderr, problem } = runHookCommand(command, {
+        ...{ cwd: plugin, payload },
         env: { ...env, PLUGIN_ROOT: plugin, CLAUDE_PROJECT_DIR: cwd, COPILOT_PROJECT_DIR: cwd },
-        input: JSON.stringify(payload),
-        encoding: 'utf8',
-        timeout: Math.max(1, deadline - Date.now()),
+        timeoutMs: Math.max(1, deadline - Date.now()),
       });
-      if (error) return `${event}: ${error.message}`;
+      if (problem !== undefined) return `${event}: ${problem}`;
       // Exit 2 shows a text to the person.
       return status === 0 || (status === 2 && kindOf[event] !== 'before_tool')
         ? []
-        : `${event}: ${stderr.trim() || `exit ${status}`}`;
+        : `${event}: ${stderr || `exit ${status}`}`;
     }),
   );
   const what = 'hook commands';
