@@ -1,26 +1,46 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { codedMessagesInTests, messages } from './scripts/build/messages.ts';
 import { temporary } from './test/kit/temporary.ts';
 
+const processes = '**/*.process.test.ts';
+
+const tests = (name: string, include: string[], exclude: string[], more: object = {}) => ({
+  extends: true as const,
+  test: { name, include, exclude, ...more },
+});
+
 export default defineConfig({
   plugins: [codedMessagesInTests],
   test: {
-    // It would keep imports as they were resolved with the other messages.
+    // The cache keeps imports as they were resolved with the other messages.
     fsModuleCache: messages === 'sentences',
-    include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Many real processes: `npm run e2e`.
-    exclude: ['test/e2e/**'],
-    isolate: false,
-    // Many tests wait for processes and disks.
-    maxWorkers: 2,
-    // Processes that tests start are those of the bundle.
     globalSetup: ['test/e2e/build.ts'],
     setupFiles: ['test/kit/property.ts'],
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
-    // A hang is found all the same; a slow machine is no fault.
+    // Only hangs reach these limits. A slow machine isn't a failure.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    env: { ...temporary(), STEPFAST_TEST_CLI: join(import.meta.dirname, 'dist/cli.js') },
+    env: {
+      ...temporary(),
+      // Tests start the program that users get.
+      STEPFAST_TEST_CLI: join(import.meta.dirname, 'dist/cli.js'),
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/stepfast/compiled'),
+    },
+    projects: [
+      tests(
+        'unit',
+        ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts', 'test/**/*.test.ts'],
+        ['test/e2e/**', processes],
+        { isolate: false, maxWorkers: 2, setupFiles: ['test/kit/property.ts', 'test/kit/no-processes.ts'] },
+      ),
+      tests('process', [`src/${processes}`, `test/${processes}`], [], {
+        isolate: false,
+        maxWorkers: availableParallelism() + 1,
+        sequence: { groupOrder: 1 },
+      }),
+      tests('e2e', ['test/e2e/**/*.test.ts'], [], { maxWorkers: 3, sequence: { groupOrder: 2 } }),
+    ],
   },
 });

@@ -13,7 +13,7 @@ const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
 try {
   run(vitest, 'codes');
   // Builds dist/ with codes before the first test.
-  run([...vitest, '--config', 'vitest.e2e.config.ts'], 'codes');
+  run([...vitest, '--project', 'e2e'], 'codes');
 } finally {
   run(['scripts/build.ts'], 'sentences');
 }

@@ -39,12 +39,12 @@ const suites: Record<string, Suite> = {
     random: true,
   },
   'property-tests-server': {
-    command: [vitest, 'run', '--config', 'vitest.e2e.config.ts', ...propertyTests('test/e2e')],
+    command: [vitest, 'run', '--project', 'e2e', ...propertyTests('test/e2e')],
     random: true,
   },
   'driver-hosts': {
     command: [
-      ...[vitest, 'run', '--config', 'vitest.e2e.config.ts'],
+      ...[vitest, 'run', '--project', 'e2e'],
       ...['codex', 'copilot', 'opencode'].flatMap((host) =>
         ['decisions', 'stubborn', 'worktree'].map((name) => `test/e2e/${host}/driver-${name}.test.ts`),
       ),

@@ -28,10 +28,9 @@ export function replayCommand(
   file: string,
   testName: string,
 ): string {
-  const config = file.startsWith('test/e2e/') ? ' --config vitest.e2e.config.ts' : '';
   // A pattern: a point matches what a shell or a regular expression would read as something else.
   const pattern = testName.replace(/[^\w ,:/-]/g, '.');
-  return `STEPFAST_SEED=${seed} STEPFAST_PATH=${counterexamplePath} npx vitest run${config} ${file} -t '${pattern}'`;
+  return `STEPFAST_SEED=${seed} STEPFAST_PATH=${counterexamplePath} npx vitest run ${file} -t '${pattern}'`;
 }
 
 fc.configureGlobal(propertyParameters(process.env));

@@ -7,13 +7,13 @@ process.env.STEPFAST_TEST_URL = team.url;
 process.env.STEPFAST_TEST_TOKEN = team.token('person');
 afterAll(async () => await team[Symbol.asyncDispose]());
 
-await import('../../../src/runtime/runtime.test.ts');
-await import('../../../src/runtime/briefing/briefings.test.ts');
-await import('../../../src/runtime/adoption/adopt.test.ts');
-await import('../../../src/runtime/sessions/sessions.test.ts');
-await import('../../../src/hooks/run-hook.test.ts');
-await import('../../../src/hooks/outsiders.test.ts');
-await import('../../../src/hooks/subagents.test.ts');
+await import('../../../src/runtime/runtime.process.test.ts');
+await import('../../../src/runtime/briefing/briefings.process.test.ts');
+await import('../../../src/runtime/adoption/adopt.process.test.ts');
+await import('../../../src/runtime/sessions/sessions.process.test.ts');
+await import('../../../src/hooks/run-hook.process.test.ts');
+await import('../../../src/hooks/outsiders.process.test.ts');
+await import('../../../src/hooks/subagents.process.test.ts');
 
 test('they all ran on the server', async () => {
   expect((await team.engine.ids()).length).toBeGreaterThan(50);
