@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { codedMessagesInTests, messages } from './scripts/build/messages.ts';
 import { temporary } from './test/kit/temporary.ts';
 
 const processes = '**/*.process.test.ts';
@@ -12,10 +11,8 @@ const tests = (name: string, include: string[], exclude: string[], more: object 
 });
 
 export default defineConfig({
-  plugins: [codedMessagesInTests],
   test: {
-    // The cache keeps imports as they were resolved with the other messages.
-    fsModuleCache: messages === 'sentences',
+    fsModuleCache: true,
     globalSetup: ['test/e2e/build.ts'],
     setupFiles: ['test/kit/property.ts'],
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },

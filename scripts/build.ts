@@ -4,7 +4,6 @@ import { chmodSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFi
 import { dirname, extname, join, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { buildDashboard, dashboardSources } from './build/dashboard.ts';
-import { codedMessages, codedMessagesInBundle, messages } from './build/messages.ts';
 import { copyPublicTypes } from './build/public-types.ts';
 import { createStamp } from './build/stamp.ts';
 
@@ -22,7 +21,6 @@ const stamp = createStamp(
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
-    ...(messages === 'codes' ? [codedMessages] : []),
   ],
   ['dist'],
 );
@@ -56,7 +54,6 @@ const { metafile } = await build({
     yaml: './node_modules/yaml/browser/index.js',
     'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js',
   },
-  plugins: [codedMessagesInBundle],
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'external',
@@ -150,7 +147,7 @@ async function buildHook(entry: string, file: string, banner = ''): Promise<Meta
     format: 'cjs',
     platform: 'node',
     target: 'node22',
-    plugins: [codedMessagesInBundle, lean],
+    plugins: [lean],
     minify: true,
     banner: { js: banner },
     metafile: true,

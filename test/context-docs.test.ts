@@ -6,21 +6,17 @@ import { explainSvg } from '../src/cli/prime/explain-svg.ts';
 import { loadWorkflowFile, workflowJsonSchema } from '../src/definition/index.ts';
 import { leastBriefing } from '../src/machine/index.ts';
 import { shownBriefing } from './kit/briefing.ts';
-import { coded } from './kit/coded.ts';
 
 const docs = resolve(import.meta.dirname, '../docs');
 const page = readFileSync(join(docs, 'context.md'), 'utf8');
 
-test.skipIf(coded)(
-  '[004/12] the picture of a briefing and its text are those of the compiler; npm test -- -u draws it anew',
-  async () => {
-    const cap = { tokens: leastBriefing.tokens };
-    const briefing = shownBriefing(cap);
-    await expect(explainSvg(briefing, cap)).toMatchFileSnapshot(join(docs, 'briefing.svg'));
-    const [, shown] = /^`{5}text briefing\n(.*?)^`{5}$/ms.exec(page) ?? [];
-    expect(shown).toBe(`${briefing.text}\n`);
-  },
-);
+test('[004/12] the picture of a briefing and its text are those of the compiler; npm test -- -u draws it anew', async () => {
+  const cap = { tokens: leastBriefing.tokens };
+  const briefing = shownBriefing(cap);
+  await expect(explainSvg(briefing, cap)).toMatchFileSnapshot(join(docs, 'briefing.svg'));
+  const [, shown] = /^`{5}text briefing\n(.*?)^`{5}$/ms.exec(page) ?? [];
+  expect(shown).toBe(`${briefing.text}\n`);
+});
 
 test('[004/12] the page has every type and trigger of critical artifacts, and its YAML loads', () => {
   const { properties } = workflowJsonSchema() as { properties: Record<string, object> };

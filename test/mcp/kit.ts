@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'esbuild';
-import { codedMessagesInBundle } from '../../scripts/build/messages.ts';
 import { createTestFolder, type TestProject } from '../../src/testing/index.ts';
 
 export const eras = ['2025', '2026'] as const;
@@ -27,7 +26,6 @@ async function bundled(): Promise<string> {
     platform: 'node',
     target: 'node22',
     alias: { yaml: './node_modules/yaml/browser/index.js' },
-    plugins: [codedMessagesInBundle],
   });
   return join(outdir, 'entry.mjs');
 }

@@ -10,7 +10,6 @@ import {
   sourceOf,
   standard,
 } from '../../../test/kit/briefing.ts';
-import { coded } from '../../../test/kit/coded.ts';
 import { Run } from '../../../test/kit/run.ts';
 import { adoptedDefinition, type Definition, estimateTokens } from '../../machine/index.ts';
 import { sectionNames } from '../../schema/index.ts';
@@ -18,7 +17,7 @@ import { briefingJson } from './briefing-json.ts';
 import { briefingSection } from './briefing-section.ts';
 import { type Briefing, type Cap, compileBriefing } from './compile-briefing.ts';
 
-describe.skipIf(coded)('golden briefings', () => {
+describe('golden briefings', () => {
   it('a task whose tests failed', async () => {
     const { text } = shownBriefing(standard);
     await expect(text).toMatchFileSnapshot('fixtures/failed-gate.txt');

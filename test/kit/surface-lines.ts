@@ -75,17 +75,3 @@ export function exportsIn(text: string, follow: (path: string) => string[]): str
     ...firsts(text, /^export (?:type )?\* from ['"]([^'"]+)['"]/gm).flatMap(follow),
   ];
 }
-
-/** Sorted, each line once. */
-export const sorted = (lines: readonly string[]): string[] => [...new Set(lines)].sort();
-
-export function compare(
-  before: readonly string[],
-  now: readonly string[],
-): { lost: string[]; added: string[] } {
-  const [old, current] = [new Set(before), new Set(now)];
-  return {
-    lost: before.filter((line) => !current.has(line)),
-    added: now.filter((line) => !old.has(line)),
-  };
-}

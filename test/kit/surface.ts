@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { startCluster } from '../../test/kit/postgres.ts';
-import { commandLines, commandsIn, exitsIn, exportsIn, type Schema, schemaLines, sorted } from './lines.ts';
+import { startCluster } from './postgres.ts';
+import { commandLines, commandsIn, exitsIn, exportsIn, type Schema, schemaLines } from './surface-lines.ts';
 
 /** Commands that the overview leaves out. */
 const hiddenCommands = ['complete', 'gate-runner', 'hook', 'notifier'];
@@ -23,11 +23,11 @@ const plainRoutes = [
   'POST /mcp',
 ];
 
-/** All that a caller of the built package can name, as sorted lines. The package's other files are beside `dist`. */
-export async function readSurface(dist: string): Promise<string[]> {
+/** Every name that a caller of the built package can use. The package's other files are beside `dist`. */
+export async function readSurface(dist: string): Promise<Set<string>> {
   const home = mkdtempSync(join(tmpdir(), 'stepfast-surface-'));
   try {
-    return sorted([
+    return new Set([
       ...readCommands(dist, home),
       ...(await readMcp(dist, home)),
       ...(await readRoutes(dist, home)),
