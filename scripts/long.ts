@@ -118,7 +118,7 @@ if (failed > 0) process.exitCode = 1;
 function script(usual: string, full?: string, more: Partial<Suite> = {}): Suite {
   const command = (line: string): string[] => {
     const [name, ...args] = line.split(' ');
-    return [`scripts/${name}.ts`, ...args];
+    return [`lab/${name}/run.ts`, ...args];
   };
   return { command: command(usual), ...(full === undefined ? {} : { full: command(full) }), ...more };
 }

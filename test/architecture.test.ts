@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, 'docs', file), 'utf8');
 
 test('every file that the architecture page names exists', () => {
-  const named = [...read('architecture.md').matchAll(/`((?:src|hooks|test|scripts)\/[\w./-]+\.\w+)`/g)];
+  const named = [...read('architecture.md').matchAll(/`((?:src|hooks|test|scripts|lab)\/[\w./-]+\.\w+)`/g)];
   expect(named.length).toBeGreaterThan(40);
   expect(named.map(([, file = '']) => file).filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { samplesOf } from '../scripts/seeds/extract.ts';
-import { rows, withTable } from '../scripts/seeds/table.ts';
+import { samplesOf } from '../lab/seeds/extract.ts';
+import { rows, withTable } from '../lab/seeds/table.ts';
 
 test('the samples in docs/requirements.md are those of the table: npm run seeds -- --write', () => {
   const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'requirements.md'), 'utf8');

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hosts } from './index.ts';
 
-/** As the real programs sent them: `scripts/record-payloads.ts`. */
+/** As the real programs sent them: `lab/record-payloads/run.ts`. */
 const folder = join(import.meta.dirname, '..', '..', 'test', 'fixtures', 'payloads');
 
 interface Recorded {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { main as loopWithGates } from '../../../examples/agent-loop-with-gates.ts';
 import { main as transitions } from '../../../examples/transitions.ts';
-import { measure, type WindowFigures } from '../../../scripts/bench/window.ts';
+import { measure, type WindowFigures } from '../../../lab/bench/window.ts';
 import * as main from '../../index.ts';
 import * as runtime from '../../runtime/library.ts';
 import * as library from '../library.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
-import { bench } from '../../../scripts/bench/tokens.ts';
+import { bench } from '../../../lab/bench/tokens.ts';
 import {
   type ClaudeRun,
   contextOf,
