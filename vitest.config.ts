@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config';
 import { temporary } from './test/kit/temporary.ts';
 
 const processes = '**/*.process.test.ts';
+/** CI runs these in full only if something changed for these agents: scripts/ci/tiers.ts. */
+const others = ['codex', 'copilot', 'gemini', 'opencode'].map((agent) => `test/e2e/${agent}/**/*.test.ts`);
+const layout = 'test/layout.process.test.ts';
 
 const tests = (name: string, include: string[], exclude: string[], more: object = {}) => ({
   extends: true as const,
@@ -32,12 +35,15 @@ export default defineConfig({
         ['test/e2e/**', processes],
         { isolate: false, maxWorkers: 2, setupFiles: ['test/kit/property.ts', 'test/kit/no-processes.ts'] },
       ),
-      tests('process', [`src/${processes}`, `test/${processes}`], [], {
+      // The linter's rules, which `npm run check` tries too.
+      tests('layout', [layout], [], {}),
+      tests('process', [`src/${processes}`, `test/${processes}`], [layout], {
         isolate: false,
         maxWorkers: availableParallelism() + 1,
         sequence: { groupOrder: 1 },
       }),
-      tests('e2e', ['test/e2e/**/*.test.ts'], [], { maxWorkers: 3, sequence: { groupOrder: 2 } }),
+      tests('e2e', ['test/e2e/**/*.test.ts'], others, { maxWorkers: 3, sequence: { groupOrder: 2 } }),
+      tests('agents', others, [], { maxWorkers: 3, sequence: { groupOrder: 3 } }),
     ],
   },
 });

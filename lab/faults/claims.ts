@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine, Executed } from '../../src/engine/index.ts';
 import type { Definition, Reply } from '../../src/machine/index.ts';
 import type { Finding } from '../../test/sim/ledger.ts';
-import { createDice } from './dice.ts';
+import { createDice } from '../dice.ts';
 import { insist } from './drive.ts';
 import { createGround } from './ground.ts';
 import { agentPatienceMs, type Outcome, type SuiteOptions } from './suite.ts';

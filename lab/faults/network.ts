@@ -1,4 +1,4 @@
-import { createDice } from './dice.ts';
+import { createDice } from '../dice.ts';
 import { createGround } from './ground.ts';
 import { type Outcome, playWorkflows, type SuiteOptions } from './suite.ts';
 

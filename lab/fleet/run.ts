@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createDice } from '../faults/dice.ts';
+import { createDice } from '../dice.ts';
 import { createAgent } from './agent.ts';
 import { drawFleet } from './drawing.ts';
 import { median, rounded, row } from './ground/quantile.ts';

@@ -1,0 +1,102 @@
+/**
+ * What a run of CI may cost: `node scripts/ci/budget.ts FOLDER` compares what `.ci/run` noted there with `.ci/budget.json`.
+ * Counts decide. CPU time counts only if it is far over, because machines differ.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readAccounts } from './accounts.ts';
+
+export interface Usage {
+  processes: number;
+  /** Started agent programs by name. */
+  sessions: Readonly<Record<string, number>>;
+  cpuSeconds: number;
+}
+
+export interface Budget {
+  /** Processor seconds of the calibration loop on the machine that measured `cpuSeconds`. */
+  calibration: number;
+  /** By step of CI. */
+  steps: Readonly<Record<string, Usage>>;
+  /** One reason for each time that a number was raised. */
+  raised: readonly { step: string; reason: string }[];
+}
+
+export interface Measured {
+  calibration: number;
+  steps: Readonly<Record<string, Usage>>;
+}
+
+const cores = 2;
+const mostMinutes = 25;
+const cpuTolerance = 1.4;
+
+/** One line for each limit that is broken. */
+export function overBudget(budget: Budget, measured: Measured): string[] {
+  const speed = measured.calibration / budget.calibration;
+  const lines: string[] = [];
+  for (const [step, used] of Object.entries(measured.steps)) {
+    const allowed = budget.steps[step];
+    if (!allowed) {
+      lines.push(`${step}: has no budget`);
+      continue;
+    }
+    const over = (what: string, is: number, may: number): void => {
+      if (is > may) lines.push(`${step}: ${what} ${is}, at most ${may}`);
+    };
+    over('processes', used.processes, allowed.processes);
+    for (const [agent, sessions] of Object.entries(used.sessions))
+      over(`sessions of ${agent}`, sessions, allowed.sessions[agent] ?? 0);
+    over('CPU seconds', Math.round(used.cpuSeconds / speed), Math.round(allowed.cpuSeconds * cpuTolerance));
+  }
+  const minutes = sum(Object.values(budget.steps).map(({ cpuSeconds }) => cpuSeconds)) / cores / 60;
+  if (minutes > mostMinutes) lines.push(`all steps: ${minutes.toFixed(1)} minutes, at most ${mostMinutes}`);
+  return lines;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+const agentPrograms = ['claude', 'codex', 'copilot', 'gemini', 'opencode'];
+
+/** The CPU time of a loop that always does the same work. */
+function calibrate(): number {
+  const before = process.cpuUsage();
+  let hash = 0;
+  for (let n = 0; n < 1_000_000_000; n += 1) hash = (hash * 31 + n) | 0;
+  const { user, system } = process.cpuUsage(before);
+  // The use of the result keeps the loop.
+  return (user + system) / 1e6 + (hash === 1 ? 1 : 0);
+}
+
+function usageIn(folder: string): Record<string, Usage> {
+  const steps: Record<string, Usage> = {};
+  for (const line of readFileSync(join(folder, 'cpu'), 'utf8').trimEnd().split('\n')) {
+    const [step = '', before, after] = line.split('\t');
+    const file = `account.${step}`;
+    if (!readdirSync(folder).includes(file)) continue;
+    const accounts = readAccounts(readFileSync(join(folder, file)));
+    const sessions: Record<string, number> = {};
+    for (const agent of agentPrograms) {
+      const count = accounts.filter(({ command }) => command === agent).length;
+      if (count > 0) sessions[agent] = count;
+    }
+    steps[step] = {
+      processes: accounts.length,
+      sessions,
+      cpuSeconds: Math.round(Number(after) - Number(before)),
+    };
+  }
+  return steps;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , folder = ''] = process.argv;
+  const budget: Budget = JSON.parse(readFileSync(join(import.meta.dirname, '../../.ci/budget.json'), 'utf8'));
+  const measured = { calibration: (calibrate() + calibrate()) / 2, steps: usageIn(folder) };
+  console.log(JSON.stringify(measured, null, 1));
+  const lines = overBudget(budget, measured);
+  for (const line of lines) console.log(`over budget: ${line}`);
+  if (Object.keys(measured.steps).length === 0) lines.push('nothing was measured');
+  if (lines.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,60 @@
+/** What decides in CI which tests run and what they may cost. */
+import { expect, test } from 'vitest';
+import { readAccounts } from '../scripts/ci/accounts.ts';
+import { type Budget, overBudget } from '../scripts/ci/budget.ts';
+import { agents, choose, triggersOf } from '../scripts/ci/tiers.ts';
+
+const triggers = new Set(['src/hosts/process.ts', 'test/kit/codex.ts']);
+
+test.each([
+  ['nothing passed before', undefined, 0, 'full'],
+  ['its adapter changed', ['src/hosts/codex/rollout.ts'], 1, 'full'],
+  ['its tests changed', ['test/e2e/codex/turns.test.ts'], 1, 'full'],
+  ['a shared part of adapters changed', ['src/hosts/process.ts'], 1, 'full'],
+  ['a program changed its version', ['scripts/install-hosts.ts', 'package-lock.json'], 1, 'full'],
+  ['another adapter changed', ['src/hosts/opencode/render.ts'], 1, 'smoke'],
+  ['the product changed', ['src/machine/loops.ts'], 50, 'smoke'],
+  ['the product changed long ago', ['src/machine/loops.ts'], 51, 'overdue'],
+  ['only docs changed long ago', ['docs/machine.md'], 51, 'smoke'],
+])('if %s, the agent runs as it must', (_, changed, commits, choice) => {
+  expect(choose('codex', triggers, { changed, commits })).toBe(choice);
+});
+
+test.each(agents)('the parts that %s shares with others are among its triggers', async (agent) => {
+  const found = await triggersOf(agent);
+  expect(found).toContain(`src/hosts/${agent}/index.ts`);
+  expect(found).toContain('src/hosts/program.ts');
+  expect(found).toContain('scripts/install-hosts.ts');
+  expect([...found].filter((file) => file.startsWith('src/machine/'))).toEqual([]);
+});
+
+test('a budget names each count that grew, CPU far over it, and steps without limits', () => {
+  const budget: Budget = {
+    calibration: 1,
+    steps: { e2e: { processes: 10, sessions: { claude: 2 }, cpuSeconds: 100 } },
+    raised: [],
+  };
+  const used = (processes: number, claude: number, cpuSeconds: number) =>
+    overBudget(budget, { calibration: 2, steps: { e2e: { processes, sessions: { claude }, cpuSeconds } } });
+  // The machine is half as fast, so 280 s are 140 s.
+  expect(used(10, 2, 280)).toEqual([]);
+  expect(used(11, 3, 282)).toEqual([
+    'e2e: processes 11, at most 10',
+    'e2e: sessions of claude 3, at most 2',
+    'e2e: CPU seconds 141, at most 140',
+  ]);
+  const other = { calibration: 1, steps: { new: { processes: 1, sessions: {}, cpuSeconds: 1 } } };
+  expect(overBudget(budget, other)).toEqual(['new: has no budget']);
+  const long = { e2e: { processes: 1, sessions: {}, cpuSeconds: 3_001 } };
+  expect(overBudget({ ...budget, steps: long }, { calibration: 1, steps: {} })).toHaveLength(1);
+});
+
+test("the kernel's accounts have a command and its processor time", () => {
+  const record = Buffer.alloc(64);
+  record.writeUInt8(3, 1);
+  // 5 << 3 ticks, and 7.
+  record.writeUInt16LE((1 << 13) | 5, 32);
+  record.writeUInt16LE(7, 34);
+  record.write('claude\0', 48, 'latin1');
+  expect(readAccounts(record)).toEqual([{ command: 'claude', cpuSeconds: 0.47 }]);
+});
