@@ -47,6 +47,8 @@ export interface Executed {
   effects: Effect[];
   /** False for a repeated call and for a call that a waiting run ignores. */
   changed: boolean;
+  /** The key of this call was used before, so the reply is the first call's. */
+  repeated?: true;
   /** This call discarded running gates. */
   interrupted: boolean;
   /** Critical artifacts that the caller's session must be shown now. */
@@ -149,7 +151,13 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       if (!once) continue;
       const first = await store.load(run, once.key);
       if (!first?.repeated) break;
-      return { ...begun, reply: replyTo(fingerprint, first.repeated), changed: false, due: [] };
+      return {
+        ...begun,
+        reply: replyTo(fingerprint, first.repeated),
+        changed: false,
+        repeated: true,
+        due: [],
+      };
     }
     throw new StepfastError('busy', 'No free run id was found. Try again.');
   }
@@ -205,7 +213,8 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const { repeated, ...loaded } = found;
       if (!repeated) return decide(within, loaded);
       const reply = replyTo(fingerprint, repeated);
-      return { run, reply, effects: [], changed: false, interrupted: false, due: [], view: loaded };
+      const unchanged = { effects: [], changed: false, interrupted: false, due: [], view: loaded };
+      return { run, reply, repeated: true, ...unchanged };
     }
 
     async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'> {

@@ -7,7 +7,7 @@ export const apiHeader = 'stepfast-api';
 /** The server's package version, in every response; for messages. */
 export const versionHeader = 'stepfast-version';
 
-/** For keys that the client generates: their replays are not shown as `replayed`. */
+/** For keys that the client generates, for one call each: its caller never sees that it was sent twice. */
 export const ownKeyPrefix = 'auto:';
 
 /** Runs per page. */

@@ -73,6 +73,10 @@ const executed = z.object({
   reply: z.looseObject({}).describe('The position of the run, or a refusal with code, message and next.'),
   effects: z.array(z.looseObject({ type: z.string() })),
   changed: z.boolean(),
+  repeated: z
+    .literal(true)
+    .optional()
+    .describe("The call's key was used before: this is the reply to the first call."),
   interrupted: z.boolean(),
   due: z.array(z.looseObject({})),
   notifications: z

@@ -111,7 +111,18 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       const noted = await engine.execute(run, note, 'key-1');
       const second = await engine.execute(run, { ...note, now: 9 }, 'key-1');
       expect(second.reply).toEqual({ ...noted.reply, replayed: true });
+      expect(second.repeated).toBe(true);
       expect((await engine.view(run))?.state.notes).toHaveLength(1);
+    });
+
+    test('[C0] the key of a call that changed nothing is never repeated', async () => {
+      const { engine, run, at } = await started();
+      await engine.execute(run, advance(at, 'the plan'));
+      for (let sent = 0; sent < 2; sent += 1) {
+        const beaten = await engine.execute(run, advance(at, 'another plan'), 'key-1');
+        expect(beaten).toMatchObject({ changed: false, reply: { replayed: true } });
+        expect(beaten).not.toHaveProperty('repeated');
+      }
     });
 
     test('[S10] a key that was used for another command or other content is refused', async () => {

@@ -7,8 +7,6 @@ export interface Answer {
   status: number;
   body: unknown;
   etag?: string;
-  /** Sent more than once: an earlier request may have arrived. */
-  again?: true;
 }
 
 /** The result of one request: an answer, a refusal, or a problem that may be temporary. */

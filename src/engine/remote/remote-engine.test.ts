@@ -53,6 +53,58 @@ describe('an answer that was lost', () => {
     expect(again).toMatchObject({ changed: false, reply: { replayed: true } });
   });
 
+  test('[C0] an output that another call beat is never told as accepted', async () => {
+    const { run, at } = await startSmall(remote());
+    await remote().execute(run, advance(at, 'first'));
+    let sent = 0;
+    server.fault = ({ path }) => (path.endsWith('/commands') && ++sent === 1 ? 'cut' : 'none');
+    const beaten = await remote().execute(run, advance(at, 'second'));
+    expect(sent).toBe(2);
+    expect(beaten).toMatchObject({ changed: false, reply: { replayed: true, step: 'build' } });
+  });
+
+  test.each(['this', 'an older'])(
+    '[C0] of calls with one handle, %s server tells only the first',
+    async (age) => {
+      const older: Engine = {
+        ...engine,
+        async execute(...call) {
+          const { repeated: _, ...executed } = await engine.execute(...call);
+          return executed;
+        },
+      };
+      await server.close();
+      server = await startFakeServer(age === 'this' ? engine : older);
+      const answers = new Map<string, number>();
+      // Which of a run's answers are cut: every choice of its first four.
+      const cuts = new Map<string, number>();
+      server.fault = ({ path }) => {
+        const run = /^\/v1\/runs\/(.+)\/commands$/.exec(path)?.[1] ?? '';
+        const nth = answers.get(run) ?? 0;
+        answers.set(run, nth + 1);
+        return ((cuts.get(run) ?? 0) >> nth) & 1 ? 'cut' : 'none';
+      };
+      const told = await Promise.all(
+        Array.from({ length: 16 }, async (_, choice) => {
+          const { run, at } = await startSmall(remote());
+          cuts.set(run, choice);
+          const outputs = ['a', 'b', 'c'];
+          const calls = await Promise.all(
+            outputs.map((output) => remote().execute(run, advance(at, output))),
+          );
+          const accepted = outputs.filter((_, index) => calls[index]?.changed);
+          const unmarked = outputs.filter((_, index) => !('replayed' in (calls[index]?.reply ?? {})));
+          expect(accepted).toEqual(unmarked);
+          const kept = (await engine.view(run))?.state.outputs.plan?.text;
+          return { accepted, kept };
+        }),
+      );
+      for (const { accepted, kept } of told)
+        if (age === 'this') expect(accepted).toEqual([kept]);
+        else expect([[], [kept]]).toContainEqual(accepted);
+    },
+  );
+
   test('of many commands over a bad line each happens once', async () => {
     const { run } = await startSmall(remote());
     let turn = 0;

@@ -102,10 +102,9 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     const prefer = definition && preferenceOf();
     const answer = await act({ method: 'POST', path: paths.commands(run), body, prefer });
     const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
-    const { reply, changed } = executed;
-    // If it was sent only once, a replay means that the caller repeated an earlier call.
-    const repeated = answer.again && isOwn(key) && !changed && !('code' in reply) && reply.replayed;
-    return repeated ? await asFirst(executed, command) : executed;
+    // `replayed` isn't enough: another call may have completed the position. Older servers don't send `repeated`.
+    const lost = executed.repeated && isOwn(key) && !('code' in executed.reply);
+    return lost ? await asFirst(executed, command) : executed;
   }
 
   /** Views from before an action or a wait are stale, so they are dropped. */
@@ -118,9 +117,12 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
   }
 
   /** Rebuilds the lost first reply, with its effects as far as they follow from the run. */
-  async function asFirst(executed: Executed, command: Command | OpeningCommand): Promise<Executed> {
+  async function asFirst(
+    { repeated: _, ...executed }: Executed,
+    command: Command | OpeningCommand,
+  ): Promise<Executed> {
     const { run } = executed;
-    const { replayed: _, ...reply } = { replayed: undefined, ...executed.reply };
+    const { replayed, ...reply } = { replayed: undefined, ...executed.reply };
     const loaded = await view(run).catch(() => undefined);
     const checking = 'checking' in reply ? reply.checking : undefined;
     const cursor = Object.values(loaded?.state.cursors ?? {}).find(

@@ -85,7 +85,7 @@ export function createAsking({
       const took = performance.now() - began;
       if ('answer' in outcome) {
         spend(took - (question.holdMs ?? 0));
-        return tries === 0 ? outcome.answer : { ...outcome.answer, again: true };
+        return outcome.answer;
       }
       spend(took);
       question.signal?.throwIfAborted();
