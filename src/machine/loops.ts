@@ -14,6 +14,7 @@ import {
   awaitsTasks,
   heldCount,
   isHeld,
+  isUnopened,
   loopIdOf,
   parallelOf,
   readyTasks,
@@ -142,7 +143,7 @@ export function claim(batch: Batch, command: CommandOf<'claim'>): Refusal | unde
   const { definition, state } = batch;
   const step = stepOf(definition, state.step);
   const cursors = Object.values(state.cursors);
-  if (step.type !== 'loop' || parallelOf(step) === 1 || !taskListOf(state, step)) {
+  if (step.type !== 'loop' || parallelOf(step) === 1 || isUnopened(state, step)) {
     const handles = cursors.map((cursor) => batch.at(cursor));
     const action: Action = handles.length > 0 ? { do: 'continue', at: handles } : { do: 'ask_status' };
     return refuse('no_task', { step: step.id, why: 'not_claimable' }, { action });

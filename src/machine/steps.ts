@@ -191,6 +191,9 @@ export function needsWorktree(definition: Definition, id: string): boolean {
 export const queuesMerges = (definition: Definition, { driver }: State, step: Step): boolean =>
   needsWorktree(definition, step.id) && (step.merge_gate !== undefined || driver !== undefined);
 
+/** The loop waits for its condition or its tasks: no task of it can begin. */
+export const isUnopened = ({ cursors }: State, { id }: Step): boolean => Object.hasOwn(cursors, id);
+
 /** Those whose merge failed are first in line. */
 export function readyTasks(state: State, step: Step): Task[] {
   const ready = tasksIn(taskListOf(state, step)).filter((task) => isReady(state, step, task));
@@ -203,7 +206,7 @@ export function firstReady(state: State, step: Step): Task | undefined {
 }
 
 function isReady(state: State, step: Step, task: Task): boolean {
-  if (task.end !== undefined) return false;
+  if (task.end !== undefined || isUnopened(state, step)) return false;
   if (mergeState(state, step, task.id) === 'returned') return true;
   if (isHeld(state, step, task)) return false;
   const byId = taskListOf(state, step)?.byId;

@@ -168,6 +168,25 @@ describe('[L/when] a sub-step', () => {
   });
 });
 
+test('[ME0] [L/when] a preparing loop hands out no task', () => {
+  const run = new Run(
+    workflow([loop('l', { when: 'inputs.x', parallel: 2 }), action('end')], {
+      loops: { l: [{ id: 's', instructions: 'S' }] },
+    }),
+  );
+  const { at = '' } = run.status();
+  run.send({ type: 'prepared', at, problem: 'no such thing', actor: { kind: 'engine' } });
+  run.tasks('l', 'a', 'b');
+  expect(run.state.status).toBe('waiting');
+  expect(run.status()).not.toHaveProperty('ready');
+  for (const task of [undefined, 'a'])
+    expect(run.claim('A', task)).toMatchObject({ code: 'no_task', params: { why: 'not_claimable' } });
+  run.person({ type: 'review', verdict: 'revise' });
+  expect(run.claim('A')).toMatchObject({ code: 'no_task' });
+  prepare(run, yes);
+  expect(run.claim('A')).toMatchObject({ step: 'l', task: { id: 'a' } });
+});
+
 test('[L/when] a loop step takes tasks while it is prepared, and asks for none if it is skipped', () => {
   const run = new Run(
     workflow([loop('l', { when: 'inputs.x' }), action('end')], {
