@@ -91,6 +91,8 @@ const notInHooks: Readonly<Record<string, string>> = {
   './drive/index.ts': './main.js',
 };
 
+const loadedByNode = ['node:fs', 'node:path'];
+
 // Hooks and the status line start often, so each is one small file. Only a briefing with files loads the rest.
 const hook = await buildHook('src/cli/hook/main.ts', 'hook.cjs', guard());
 const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs');
@@ -126,11 +128,27 @@ printSizes(metafile);
 for (const each of [hook, line, inOpenCode]) printSizes(each);
 stamp.write();
 
+/** Loads a built-in module at its first use: `child_process` alone costs a tenth of Node's start-up. */
+async function onDemand(path: string): Promise<string> {
+  const functions = Object.entries(await import(path)).filter(
+    ([name, value]) => name !== 'default' && typeof value === 'function',
+  );
+  const wrap = (name: string): string =>
+    `export function ${name}(...given){const all=load();return new.target?new all.${name}(...given):all.${name}(...given)}`;
+  return `const load=()=>process.getBuiltinModule('${path}');${functions.map(([name]) => wrap(name)).join('')}`;
+}
+
 /** CommonJS, since loading ES modules takes a quarter of Node's own start-up time. */
 async function buildHook(entry: string, file: string, banner = ''): Promise<Metafile> {
   const lean: Plugin = {
     name: 'lean',
-    setup({ onResolve }) {
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^node:/ }, ({ path }) =>
+        loadedByNode.includes(path) ? undefined : { path, namespace: 'on-demand', sideEffects: false },
+      );
+      onLoad({ filter: /^/, namespace: 'on-demand' }, async ({ path }) => ({
+        contents: await onDemand(path),
+      }));
       onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
         if (kind === 'entry-point') return undefined;
         const other = notInHooks[path];
