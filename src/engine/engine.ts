@@ -62,6 +62,7 @@ export interface Executed {
 export interface WatchOptions {
   /** The id of a gate run: returns once it has ended, not at every other change of the run. */
   check?: string;
+  /** Ends the wait. */
   signal?: AbortSignal;
 }
 
@@ -237,14 +238,14 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     run: string,
     seq: number,
     ms: number,
-    { check }: WatchOptions = {},
+    { check, signal }: WatchOptions = {},
   ): Promise<Loaded | undefined> {
     const until = performance.now() + ms;
     for (let after = seq; ; ) {
-      await store.watch(run, after, Math.max(0, until - performance.now()));
+      await store.watch(run, after, Math.max(0, until - performance.now()), signal);
       const view = await store.load(run);
       const goesOn = view && check !== undefined && view.version.seq > after && checkingIn(view.state, check);
-      if (!goesOn || performance.now() >= until) return view;
+      if (!goesOn || signal?.aborted || performance.now() >= until) return view;
       after = view.version.seq;
     }
   }

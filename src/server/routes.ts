@@ -237,7 +237,7 @@ export const routes: readonly Route[] = [
     async handle({ params, query, engine, request, signal }) {
       const { after = 0, ms = maxWatchMs } = query;
       const { view: preferred, check } = preferenceIn(request.headers.get(preferHeader));
-      const until = check === undefined ? {} : { check };
+      const until = { signal, ...(check === undefined ? {} : { check }) };
       const changed = engine.watch(params.run, after, Math.min(ms, maxWatchMs), until);
       const abort = onAbort(signal);
       const seen = await Promise.race([changed, abort.aborted]).finally(abort.forget);

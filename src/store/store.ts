@@ -78,8 +78,8 @@ export interface Store {
   /** Stores a long text, durably before the batch that refers to it. */
   keep(run: string, text: string): Promise<LongText>;
   text(run: string, digest: string): Promise<string | undefined>;
-  /** Resolves when the run has a batch after `seq`, or after `ms`. */
-  watch(run: string, seq: number, ms: number): Promise<void>;
+  /** Resolves when the run has a batch after `seq`, or after `ms`, or on abort: some stores wait on. */
+  watch(run: string, seq: number, ms: number, signal?: AbortSignal): Promise<void>;
   /**
    * Runs one action at a time per run in this process, in order, so that its writers never conflict. `shared`: another
    * process has just written to the run too, so a writer should lock it at once.

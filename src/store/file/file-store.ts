@@ -1,4 +1,5 @@
 import type { State } from '../../machine/index.ts';
+import type { FileWatch } from '../../watch-file.ts';
 import { isRunId, matchesRunName, requireRunId } from '../run-id.ts';
 import { infoOf, newestFirst } from '../run-list.ts';
 import type { Entry, Loaded, Pinned, RunInfo, Store, Version } from '../store.ts';
@@ -36,9 +37,17 @@ export interface FileStore extends Store {
   repair(run: string, options?: { keep?: string }): Promise<RepairResult>;
 }
 
+interface Watching {
+  ms: number;
+  signal: AbortSignal | undefined;
+  reports: FileWatch | undefined;
+}
+
 const writeAttempts = 3;
 const shortestPoll = 20;
 const longestPoll = 200;
+/** Only for changes that the platform doesn't report. */
+const watchedPoll = 1_000;
 
 export function createFileStore(options: FileStoreOptions): FileStore {
   const { directory, machine, nonce, files = createNodeFiles(), guard = () => {} } = options;
@@ -166,10 +175,19 @@ export function createFileStore(options: FileStoreOptions): FileStore {
     return newestFirst(infos);
   }
 
-  async function watch(run: string, seq: number, ms: number): Promise<void> {
+  async function watch(run: string, seq: number, ms: number, signal?: AbortSignal): Promise<void> {
+    const reports = files.watch?.(at(run).journal);
+    try {
+      await moved(run, seq, { ms, signal, reports });
+    } finally {
+      reports?.close();
+    }
+  }
+
+  async function moved(run: string, seq: number, { ms, signal, reports }: Watching): Promise<void> {
     const { journal } = at(run);
     let seen: number | undefined;
-    for (let waited = 0, pause = shortestPoll; ; pause = Math.min(pause * 2, longestPoll)) {
+    for (let waited = 0, pause = shortestPoll; ; pause *= 2) {
       const size = await files.size(journal);
       if (size === undefined) return;
       if (size !== seen) {
@@ -177,10 +195,12 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         if (tailOf(run, chain).seq > seq) return;
         seen = size;
       }
-      if (waited >= ms) return;
-      const sleep = Math.min(pause, ms - waited);
-      await files.sleep(sleep);
-      waited += sleep;
+      if (waited >= ms || signal?.aborted) return;
+      const isWatched = reports?.works ?? false;
+      pause = Math.min(pause, isWatched ? watchedPoll : longestPoll, ms - waited);
+      const began = performance.now();
+      await (isWatched ? reports?.next(pause, signal) : files.sleep(pause));
+      waited += isWatched ? performance.now() - began : pause;
     }
   }
 
@@ -241,8 +261,8 @@ export function createFileStore(options: FileStoreOptions): FileStore {
         ? wrapFileErrors(`run '${run}'`, () => readText(files, run, at(run), digest))
         : undefined;
     },
-    async watch(run, seq, ms) {
-      if (isRunId(run)) await wrapFileErrors(`run '${run}'`, () => watch(run, seq, ms));
+    async watch(run, seq, ms, signal) {
+      if (isRunId(run)) await wrapFileErrors(`run '${run}'`, () => watch(run, seq, ms, signal));
     },
     async sizes() {
       const sizes = new Map<string, number>();

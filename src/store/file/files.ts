@@ -1,3 +1,5 @@
+import type { FileWatch } from '../../watch-file.ts';
+
 /**
  * The file system calls of the file store. Small steps, so that a test can simulate a crash between any two of them.
  * Errors are Node's own, with their `code`.
@@ -29,6 +31,8 @@ export interface Files {
   /** Removes a file or directory with its content; no error if it does not exist. */
   remove(path: string): Promise<void>;
   sleep(ms: number): Promise<void>;
+  /** Absent where nothing reports changes. */
+  watch?(path: string): FileWatch;
 }
 
 /** A condition on the content of a file, starting at an offset. */

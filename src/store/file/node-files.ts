@@ -14,6 +14,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { watchFile } from '../../watch-file.ts';
 import { codeOf, type Files } from './files.ts';
 
 /** Synchronous inside: for small local files this is faster than the thread pool. */
@@ -69,6 +70,7 @@ export function createNodeFiles({ windows = process.platform === 'win32', rename
     async sleep(ms) {
       await sleep(ms);
     },
+    watch: watchFile,
   };
 }
 
