@@ -35,7 +35,7 @@ export interface Gates {
   ): Promise<Executed>;
 }
 
-/** How often the local runner is checked and progress is reported. */
+/** How often progress is reported, and whether the local runner is alive. */
 const tickMs = 250;
 const setUpTickMs = 100;
 /** A runner may exit before its report arrives from the server. */
@@ -130,23 +130,21 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
     { until, patience, onProgress }: Waiting & { patience: number },
   ): Promise<Loaded> {
     const { run, version } = view;
-    // A server reports changes at once; files have to be polled.
-    const ms = workspace.hasFiles && !isShared(run) ? tickMs : until - clock();
     const stop = new AbortController();
-    const watching = engine.watch(run, version.seq, Math.min(ms, until - clock()), {
-      check: id,
-      signal: stop.signal,
-    });
+    const { signal } = stop;
+    const watching = engine.watch(run, version.seq, Math.max(0, until - clock()), { check: id, signal });
+    const patienceAfterExit = isShared(run) ? reportMs : 0;
     let lostAt: number | undefined;
     try {
       for (;;) {
         onProgress?.({ run, id, logs: gates.logsOf(run, id) });
-        const seen = await Promise.race([watching, after(tickMs)]);
+        const seen = await Promise.race([watching, after(tickMs, signal)]);
         if (seen !== 'tick') return seen ?? (await load(run));
         const runner = gates.runnerIs(run, id);
         lostAt = runner === 'dead' ? (lostAt ?? clock()) : undefined;
         const isOverdue = runner === 'unknown' && clock() > patience;
-        if (isOverdue || (lostAt !== undefined && clock() - lostAt > reportMs)) return await load(run);
+        if (isOverdue || (lostAt !== undefined && clock() - lostAt >= patienceAfterExit))
+          return await load(run);
       }
     } finally {
       stop.abort();
@@ -155,7 +153,9 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
   }
 }
 
-const after = (ms: number): Promise<'tick'> =>
+/** Its timer doesn't outlast the abort, because it keeps the process alive. */
+const after = (ms: number, signal?: AbortSignal): Promise<'tick'> =>
   new Promise((resolve) => {
-    setTimeout(resolve, ms, 'tick');
+    const timer = setTimeout(resolve, ms, 'tick');
+    signal?.addEventListener('abort', () => clearTimeout(timer), { once: true });
   });

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { openStore, temporaryDirectory } from '../../test/kit/file-store.ts';
+import { hashDefinition } from '../definition/index.ts';
+import { createEngine, type Engine } from '../engine/index.ts';
+import { newRun } from '../engine/new-run-id.ts';
+import type { Definition } from '../machine/index.ts';
+import { none } from '../workspace/none.ts';
+import { createGates } from './wait-for-gates.ts';
+
+const gated: Definition = {
+  name: 'gated',
+  description: 'A gate',
+  steps: [{ id: 'make', type: 'action', instructions: 'Make it.', gate: [{ exists: 'done.txt' }] }],
+};
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('the end of gates in another process ends the wait without a poll', async () => {
+  const directory = join(temporaryDirectory(), '.stepfast', 'runs');
+  const opened = (): Engine => createEngine({ store: openStore(directory), newRun, hashOf: hashDefinition });
+  const [engine, other] = [opened(), opened()];
+  const now = Date.now();
+  const { run } = await engine.begin(gated, { type: 'start', now });
+  const { view, reply } = await engine.execute(run, { type: 'advance', now, output: 'made' });
+  const id = 'checking' in reply ? (reply.checking?.id ?? '') : '';
+  if (!view) throw new Error('the run is not known');
+  const workspace = none();
+  const alive = { ...workspace, gates: { ...workspace.gates, runnerIs: () => 'alive' as const } };
+  const gates = createGates({ engine, workspace: alive, clock: Date.now });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const settling = gates.settle(view, id, { until: now + 3_600_000 });
+  const runner = { pid: 1, host: 'elsewhere' };
+  const by = { now, actor: { kind: 'engine' as const }, id, runner };
+  await other.execute(run, { ...by, type: 'gatesStarted', deadline: now + 3_600_000 });
+  await other.execute(run, { ...by, type: 'gatesFinished', receipts: [{ gate: 0, pass: true }] });
+  expect(await settling).toMatchObject({ state: 'finished' });
+  expect(vi.getTimerCount()).toBe(0);
+});
