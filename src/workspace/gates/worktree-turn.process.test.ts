@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { takeTurn } from './worktree-turn.ts';
 
 let cacheDirectory: string;
@@ -65,4 +65,18 @@ test('the turn of a runner that may be alive is not, and a runner that is told t
   stop.abort();
   (await second)();
   expect(turns()).toHaveLength(1);
+});
+
+test('the end of a turn wakes the next runner without a poll', async () => {
+  const end = await take();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const second = take();
+    await new Promise(setImmediate);
+    expect(waits).toBe(1);
+    end();
+    (await second)();
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type FileWatch, watchFile } from '../../watch-file.ts';
 import { isRunning, type Mark, markOf } from './runner-file.ts';
 
 /** The runner whose turn it is, and when its turn ends at the latest. */
@@ -19,26 +20,40 @@ interface TurnOptions {
 }
 
 const pollMs = 200;
+/** A runner that is killed leaves its file. */
+const watchedPollMs = 1_000;
 
 /**
  * Waits until no other check runs in the worktree: two test runs at once would share ports, build folders and
  * databases. Returns a function that ends the turn.
  */
 export async function takeTurn(worktree: string, options: TurnOptions): Promise<() => void> {
-  const { cacheDirectory, host, until, signal, onWait } = options;
-  const directory = join(cacheDirectory, 'turns');
-  const file = join(directory, `${hash('sha256', worktree, 'hex').slice(0, 24)}.json`);
+  const directory = join(options.cacheDirectory, 'turns');
   mkdirSync(directory, { recursive: true });
+  const file = join(directory, `${hash('sha256', worktree, 'hex').slice(0, 24)}.json`);
+  const reports = watchFile(file);
+  try {
+    return await turnOf(file, reports, options);
+  } finally {
+    reports.close();
+  }
+}
+
+async function turnOf(
+  file: string,
+  reports: FileWatch,
+  { host, until, signal, onWait }: TurnOptions,
+): Promise<() => void> {
   while (!signal.aborted) {
+    const theirs = read(file);
     const mine = JSON.stringify({ ...markOf(host), until: until() } satisfies Turn);
-    const created = create(file, mine);
+    const created = theirs === undefined && create(file, mine);
     if (created === 'unsupported') break;
     if (created) return () => removeIf(file, mine);
-    const theirs = read(file);
     if (theirs !== undefined && hasEnded(theirs, host)) removeIf(file, theirs);
     else {
       await onWait();
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      await reports.next(reports.works ? watchedPollMs : pollMs, signal);
     }
   }
   return () => {};
