@@ -145,16 +145,17 @@ export async function runRequested(
 
 type Finished = Omit<CommandOf<'gatesFinished'>, 'type' | 'id' | 'now'>;
 
-const awayMs = 2_000;
+const firstAwayMs = 100;
+const longestAwayMs = 2_000;
 
-/** Repeats a call that the server did not get. */
+/** Repeats a call that the server didn't get: soon after a short outage. */
 export async function retryWhileAway<T>(call: () => Promise<T>, mayWait: () => boolean): Promise<T> {
-  for (;;) {
+  for (let pause = firstAwayMs; ; pause = Math.min(pause * 2, longestAwayMs)) {
     try {
       return await call();
     } catch (error) {
       if (!isAway(error) || !mayWait()) throw error;
-      await new Promise((resolve) => setTimeout(resolve, awayMs));
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 }
