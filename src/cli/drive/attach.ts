@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Progress } from '../../driver/index.ts';
 import { ended } from '../../machine/index.ts';
+import type { LocalRuntime } from '../../runtime/index.ts';
+import { watchFile } from '../../watch-file.ts';
 import { runWorktree } from '../../workspace/index.ts';
 import { readArgs } from '../args.ts';
 import { exit } from '../exit.ts';
@@ -14,6 +16,8 @@ import { activityFile, createRunScreen, printHead } from './run-screen.ts';
 export const options = runOptions;
 
 const pollMs = 300;
+const watchedPollMs = 2_000;
+const watchMs = 30_000;
 /** Of the journal, shown at the beginning. */
 const lastEntries = 20;
 
@@ -30,20 +34,24 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const worktree = runWorktree(runtime.project, id) ?? runtime.project.worktree;
   if (view) printHead(view, { branch: view.state.branch, worktree }, io);
   const screen = createRunScreen(runtime, id, io, { records: false, from });
-  let stopped = false;
-  const release = io.onInterrupt(() => {
-    stopped = true;
-  });
+  const stop = new AbortController();
+  const { signal } = stop;
+  const release = io.onInterrupt(() => stop.abort());
   const file = activityFile(runtime, id);
+  const activity = watchFile(file);
   let offset = existsSync(file) ? statSync(file).size : 0;
   try {
-    for (;;) {
+    const ending = untilEnded(runtime, id, signal).finally(() => stop.abort());
+    while (!signal.aborted) {
       offset = showNew(offset);
-      const now = await runtime.engine.view(id);
-      if (stopped || !now || ended(now.state)) return exit.ok;
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      await activity.next(activity.works ? watchedPollMs : pollMs, signal);
     }
+    await ending;
+    showNew(offset);
+    return exit.ok;
   } finally {
+    stop.abort();
+    activity.close();
     release();
     await screen.end();
   }
@@ -55,5 +63,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     for (const line of whole.split('\n').filter(Boolean)) screen.show(JSON.parse(line) as Progress);
     return before + Buffer.byteLength(whole);
+  }
+}
+
+async function untilEnded({ engine }: LocalRuntime, run: string, signal: AbortSignal): Promise<void> {
+  try {
+    for (let view = await engine.view(run); view && !ended(view.state) && !signal.aborted; )
+      view = await engine.watch(run, view.version.seq, watchMs, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }

@@ -13,39 +13,43 @@ export interface Follower {
   end(): Promise<void>;
 }
 
-const pollMs = 1_000;
+const watchMs = 30_000;
 
 /** Prints each event of a run as it happens. */
 export function createFollower(
-  runtime: LocalRuntime,
+  { engine }: Pick<LocalRuntime, 'engine'>,
   run: string,
-  { lines, print, from }: { lines: RunLines; print(words: readonly Span[]): void; from: number },
+  {
+    lines,
+    print,
+    from,
+  }: { lines: Pick<RunLines, 'lineOf'>; print(words: readonly Span[]): void; from: number },
 ): Follower {
   let seq = from;
-  let stopped = false;
+  const stop = new AbortController();
   let last: Loaded | undefined;
   const over = follow().catch(() => {});
   return {
     view: () => last,
     async end() {
-      stopped = true;
+      stop.abort();
       await over;
       await read().catch(() => {});
     },
   };
 
   async function follow(): Promise<void> {
-    while (!stopped) {
+    while (!stop.signal.aborted) {
       const view = await read();
       if (!view || ended(view.state)) return;
-      await runtime.engine.watch(run, seq, pollMs);
+      await engine.watch(run, seq, watchMs, { signal: stop.signal });
     }
   }
 
   async function read(): Promise<Loaded | undefined> {
-    last = await runtime.engine.view(run);
+    last = await engine.view(run);
     if (!last) return undefined;
-    for (const entry of await runtime.engine.entries(run, seq)) {
+    for (const entry of await engine.entries(run, seq)) {
       seq = Math.max(seq, entry.seq);
       for (const event of withoutSecrets(entry).events) {
         const words = lines.lineOf(event, last);
