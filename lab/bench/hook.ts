@@ -56,7 +56,7 @@ function measured(rows: readonly Row[], rounds: number): Map<string, number[]> {
 }
 
 /** The run of `free` has no session, so a new session is offered it. */
-function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
+export function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
   const start = (ground: Ground, source: string, session: string, round: number): number => {
     const payload = { session_id: session, source, prompt_id: `p${round}` };
     const fired = ground.fire('session_start', 'SessionStart', payload);
@@ -94,7 +94,7 @@ function starts(kind: Kind, free: Ground, worked: Ground): Row[] {
   ];
 }
 
-function tools(kind: Kind, ground: Ground): Row[] {
+export function tools(kind: Kind, ground: Ground): Row[] {
   const { root, run, at } = ground;
   const file = (name: string): object => ({ file_path: join(root, name) });
   const row = (name: string, mark: string, tool: string, input: (round: number) => object): Row => ({

@@ -84,7 +84,7 @@ export async function bench({ spawns = 30, calls = 400 } = {}): Promise<McpFigur
 }
 
 /** A separate repository, because this checkout may be a linked worktree, whose runs are in the main one. */
-function prepare(project: string): void {
+export function prepare(project: string): void {
   mkdirSync(join(project, '.stepfast', 'workflows'), { recursive: true });
   execFileSync('git', ['init', '-q', project]);
   const steps = '  - { id: polish, type: ralph, n: 1000, instructions: Improve the weakest part. }';

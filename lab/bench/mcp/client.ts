@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 
 export interface RawClient {
+  pid: number;
   request(method: string, params?: object): Promise<Record<string, unknown>>;
   notify(method: string): void;
   /** Waits until the process exits. */
@@ -34,6 +35,7 @@ export function openClient(
     }
   });
   return {
+    pid: server.pid ?? 0,
     async request(method, params = {}) {
       last += 1;
       const id = last;
