@@ -1,6 +1,7 @@
 /** Writes the generated files; with `--check` it only reports whether they are up to date. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withTable } from '../lab/seeds/table.ts';
 import { drawSvg } from '../src/cli/graph/svg.ts';
 import { createIo } from '../src/cli/io.ts';
 import { referencePage } from '../src/cli/reference.ts';
@@ -30,6 +31,7 @@ const ownServer = {
 };
 
 const generated: Record<string, () => string | Promise<string>> = {
+  'docs/requirements.md': () => withTable(readFileSync('docs/requirements.md', 'utf8')),
   'schema/workflow.schema.json': () => `${JSON.stringify(workflowJsonSchema(), null, 2)}\n`,
   'schema/state.schema.json': () => `${JSON.stringify(stateJsonSchema(), null, 2)}\n`,
   'hooks/hooks.json': () => `${JSON.stringify(pluginHooks(), null, 2)}\n`,

@@ -1,5 +1,3 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { type ContextManager, createContextWindow, type Msg } from '../src/context/library.ts';
 import {
@@ -15,36 +13,6 @@ import {
   type WorkflowStep,
   type WorkflowTemplate,
 } from '../src/index.ts';
-import { runPrintedTests, type TestFramework } from './kit/printed-tests.ts';
-
-const corpus = process.env.STEPFAST_CORPUS;
-
-const framework: TestFramework = {
-  suite: describe,
-  setup: beforeEach,
-  test: (name, body) => test(`[000/12] ${name}`, body),
-  assert: {
-    strictEqual: (actual, expected, message) => expect(actual, message).toBe(expected),
-    throws: (act, type, message) => expect(act, message).toThrow(type),
-  },
-};
-
-/** The TypeScript blocks of a Markdown document that hold test cases. */
-const printedTests = (markdown: string): string[] =>
-  [...markdown.matchAll(/```typescript\n([\s\S]*?)```/g)]
-    .map((match) => match[1] ?? '')
-    .filter((code) => /^(suite|test)\(/m.test(code));
-
-if (corpus) {
-  const [file = ''] = globSync(join(corpus, 'seeds', '001_*.txt'));
-  const blocks = printedTests(readFileSync(file, 'utf8'));
-  test('[000/12] the plan document prints two blocks of tests', () => {
-    expect(blocks).toHaveLength(2);
-  });
-  for (const block of blocks) runPrintedTests(block, framework);
-} else {
-  test.skip('not run: the tests as the plan document prints them need STEPFAST_CORPUS');
-}
 
 describe('M10: what the seeds name is exported', () => {
   const looped = loadWorkflowTemplateFromString(`
@@ -121,25 +89,6 @@ steps: [{ id: plan, type: action, instructions: Plan }, { id: work, type: loop }
     await manager.compact(1000);
     expect(manager.systemPrompt()).toEqual(prompt);
     expect(manager.conversation()).toEqual([{ role: 'user', content: 'Begin.' }]);
-  });
-
-  test.skipIf(corpus === undefined)('no type that the TypeScript of 000 and 001 names is missing', () => {
-    const ours = readFileSync(new URL('../src/index.ts', import.meta.url), 'utf8');
-    const named = globSync(join(corpus ?? '', 'seeds', '00[01]_*.txt')).flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/```typescript\n([\s\S]*?)```/g)].flatMap(([, code = '']) =>
-        [
-          ...code
-            .replaceAll(/`[^`]*`|\/\*[\s\S]*?\*\/|\/\/.*/g, '')
-            .matchAll(/(?:interface|type|:|new|\|) (?=[A-Z])(\w+)/g),
-        ].map(([, name = '']) => name),
-      ),
-    );
-    const known = ['Record', 'Error', 'JSON'];
-    const missing = [...new Set(named)].filter(
-      (name) => !known.includes(name) && !new RegExp(`\\b${name}\\b`).test(ours),
-    );
-    expect(named).toContain('TaskContext');
-    expect(missing).toEqual([]);
   });
 });
 

@@ -1,24 +1,18 @@
 /**
- * `npm run seeds [-- ID ...] [--write] [--plant]`: every sample of the five seed documents in `STEPFAST_CORPUS` is run, or
- * has a reason why it cannot be. `--write` updates the table in docs/requirements.md. `--plant` replaces each sample with
- * nonsense, which its check must notice. The last line is JSON.
+ * `npm run seeds [-- ID ...] [--plant]`: every sample of the five seed documents in `STEPFAST_CORPUS` is run, or has a
+ * reason why it cannot be. `--plant` replaces each sample with nonsense, which its check must notice. The last line is JSON.
  */
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Sample, samplesOf } from './extract.ts';
-import { createSeeds, type Row } from './row.ts';
-import { rows, withTable } from './table.ts';
+import { createSeeds, type Row } from './check.ts';
+import { type Sample, samplesOf } from './samples.ts';
+import { rows } from './table.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { write: { type: 'boolean', default: false }, plant: { type: 'boolean', default: false } },
+  options: { plant: { type: 'boolean', default: false } },
 });
-const root = join(import.meta.dirname, '..', '..');
-if (values.write) {
-  const page = join(root, 'docs', 'requirements.md');
-  writeFileSync(page, withTable(readFileSync(page, 'utf8')));
-}
 const folder = process.env.STEPFAST_CORPUS && join(process.env.STEPFAST_CORPUS, 'seeds');
 if (!folder || !existsSync(folder)) {
   console.log('not run: STEPFAST_CORPUS has no seed documents');
@@ -59,7 +53,7 @@ async function problemOf(sample: Sample | undefined, row: Row | undefined): Prom
   const given = values.plant ? { ...sample, text: nonsense[sample.kind] } : sample;
   using stack = new DisposableStack();
   try {
-    await row.check.run(given, createSeeds(samples, stack));
+    await row.check.run(given, createSeeds(samples, rows, stack));
     return values.plant ? 'Nonsense passes the check.' : undefined;
   } catch (error) {
     if (values.plant) return undefined;

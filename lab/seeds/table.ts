@@ -1,5 +1,5 @@
 /** The table of all samples, as docs/requirements.md shows it. */
-import type { Row } from './row.ts';
+import type { Row } from './check.ts';
 import { rows as rows000 } from './rows/000.ts';
 import { rows as rows001 } from './rows/001.ts';
 import { rows as rows002 } from './rows/002.ts';
@@ -8,7 +8,7 @@ import { rows as rows004 } from './rows/004.ts';
 
 export const rows: readonly Row[] = [...rows000, ...rows001, ...rows002, ...rows003, ...rows004];
 
-const [start, end] = ['<!-- npm run seeds -- --write -->', '<!-- end of the samples -->'];
+const [start, end] = ['<!-- npm run generate -->', '<!-- end of the samples -->'];
 
 /** The page with the current table between the marks. */
 export function withTable(page: string): string {

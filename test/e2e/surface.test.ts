@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readSurface } from '../kit/surface.ts';
+import { readSurface } from './read-surface.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

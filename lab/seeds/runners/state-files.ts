@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HookKit } from '../../../test/kit/hooks.ts';
-import type { Runner, Seeds } from '../row.ts';
+import { check, type Seeds } from '../check.ts';
 
 interface StateFile {
   workflow: string;
@@ -11,114 +10,67 @@ interface StateFile {
   required_reading: string[];
   context: Record<string, unknown>;
   key_reminders: string[];
-  created_at: string;
 }
 
 const folder = 'untracked/workflow-state';
 const startTime = '20260102_030405';
+const compacted = { source: 'compact' };
 
-const slugOf = (name: string): string =>
-  name
+const exampleState = (seeds: Seeds): StateFile => JSON.parse(seeds.text('002/block-6'));
+
+const slugOf = ({ workflow }: StateFile): string =>
+  workflow
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-const placeOf = ({ workflow }: StateFile): string =>
-  `${folder}/${slugOf(workflow)}/state-${slugOf(workflow)}-${startTime}.json`;
-
-/** A session after a compaction is told all that the file says; the file stays as it is. */
-export const restored: Runner = async ({ text }, seeds) => {
-  const state: StateFile = JSON.parse(text);
-  await restores(seeds, state, placeOf(state));
-};
-
-async function restores(seeds: Seeds, state: StateFile, path: string): Promise<void> {
-  const kit = seeds.hooks(filesOf(state, path));
-  const { context } = await kit.fire('SessionStart', { source: 'compact' });
-  says(context, state);
-  const file = join(kit.project.root, path);
-  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), state);
-  await adopts(kit, state, path);
+/** A whole path of a state file. Placeholders and stars stand for any name. */
+function placeIn(text: string, slug: string): string {
+  const named = text.replaceAll(/\{workflow-name\}|\*/g, slug).replaceAll('{start-time}', startTime);
+  if (named === `${folder}/`) return placeIn(`${folder}/*/`, slug);
+  if (named.endsWith('/')) return `${named}state-${slug}-${startTime}.json`;
+  const [, name] = /^state-(.+)-\d{8}_\d{6}\.json$/.exec(named) ?? [];
+  return name === undefined ? named : `${folder}/${name}/${named}`;
 }
 
-function filesOf(state: StateFile, path: string): Record<string, string> {
-  const reading = state.required_reading.map((each) => [each.replace(/^@/, ''), `# About ${each}\n`]);
-  return { [path]: JSON.stringify(state), ...Object.fromEntries(reading) };
-}
-
-function says(context: string, { workflow, phase, ...state }: StateFile): void {
-  const expected = [
-    workflow,
-    `${phase.current}/${phase.total}`,
-    phase.name,
-    'ACTION REQUIRED',
-    'REQUIRED READING',
-    ...state.required_reading,
-    ...state.key_reminders,
-    ...Object.entries(state.context).flatMap(([key, value]) => [key, String(value)]),
-  ];
-  assert.deepEqual(
-    expected.filter((part) => !context.includes(part)),
-    [],
-    context,
-  );
-}
-
-/** The run of the file follows it to the next phase; `created_at` stays. */
-async function adopts({ project, fire }: HookKit, state: StateFile, path: string): Promise<void> {
-  const adopted = await project.run(['adopt']);
-  assert.equal(adopted.code, 0, adopted.stderr);
-  const { run } = await project.onlyRun();
-  const ours = () =>
-    JSON.parse(readFileSync(join(project.root, '.stepfast/runs', run, 'state.json'), 'utf8'));
-  const { phase, created_at } = ours();
-  assert.partialDeepStrictEqual(phase, state.phase);
-  const next = { ...state.phase, current: state.phase.current + 1, name: 'The next one' };
-  project.write({ [path]: JSON.stringify({ ...state, phase: next }) });
-  await fire('PreCompact', { trigger: 'auto' });
-  assert.partialDeepStrictEqual(ours(), { phase: next, created_at });
-}
-
-const exampleState = (seeds: Seeds): StateFile => JSON.parse(seeds.sample('002/block-6').text);
-
-/** A state file in this place is found. Placeholders and stars stand for any name. */
-export const foundAt: Runner = async ({ text }, seeds) => {
-  const state = exampleState(seeds);
-  const slug = slugOf(state.workflow);
-  const named = text
-    .replaceAll('{workflow-name}', slug)
-    .replaceAll('{start-time}', startTime)
-    .replace('/*/', `/${slug}/`);
-  assert.match(named, /^(?:untracked\/workflow-state\/|state-)/);
-  const file = named.endsWith('/') ? `${named}state-${slug}-${startTime}.json` : named;
-  const name = /state-(.+)-\d{8}_\d{6}\.json$/.exec(file)?.[1];
-  const inFolder = file.startsWith(folder) ? file : `${folder}/${name}/${file}`;
-  const deep = inFolder.split('/').length === 4 ? inFolder : inFolder.replace(folder, `${folder}/${slug}`);
-  await restores(seeds, state, deep);
-};
-
-/** Of several state files the one that was modified last is told; all of them stay. */
-export const foundInTree: Runner = async ({ text }, seeds) => {
-  const paths = pathsIn(text);
-  assert.notEqual(paths.length, 0);
-  for (const newest of paths) {
-    const states = paths.map((path, index) => ({
-      ...exampleState(seeds),
-      workflow: `Workflow ${index}`,
-      path,
-    }));
-    const kit = seeds.hooks(
-      Object.fromEntries(states.map(({ path, ...state }) => [path, JSON.stringify(state)])),
+/** A session after a compaction is told all that the file says; the run of the file follows it. */
+export const restored = check(
+  'saved in its place: a session after a compaction is told all of it; adopted',
+  async ({ kind, text }, seeds) => {
+    const state: StateFile = kind === 'file' ? exampleState(seeds) : JSON.parse(text);
+    const path = placeIn(kind === 'file' ? text : `${folder}/`, slugOf(state));
+    assert.ok(path.startsWith(folder), path);
+    const reading = state.required_reading.map((each) => [each.replace(/^@/, ''), `# About ${each}\n`]);
+    const { project, fire } = seeds.hooks({
+      [path]: JSON.stringify(state),
+      ...Object.fromEntries(reading),
+    });
+    const { context } = await fire('SessionStart', compacted);
+    const { workflow, phase, required_reading, key_reminders } = state;
+    const expected = [
+      ...[workflow, `${phase.current}/${phase.total}`, phase.name, 'ACTION REQUIRED', 'REQUIRED READING'],
+      ...[...required_reading, ...key_reminders],
+      ...Object.entries(state.context).flatMap(([key, value]) => [key, String(value)]),
+    ];
+    assert.deepEqual(
+      expected.filter((part) => !context.includes(part)),
+      [],
+      context,
     );
-    for (const path of paths) {
-      const seconds = path === newest ? 2000 : 1000;
-      utimesSync(join(kit.project.root, path), seconds, seconds);
-    }
-    const { context } = await kit.fire('SessionStart', { source: 'compact' });
-    assert.match(context, new RegExp(states.find(({ path }) => path === newest)?.workflow ?? '-'));
-    for (const path of paths) assert.ok(existsSync(join(kit.project.root, path)));
-  }
-};
+    assert.deepEqual(JSON.parse(readFileSync(join(project.root, path), 'utf8')), state);
+    const adopted = await project.run(['adopt']);
+    assert.equal(adopted.code, 0, adopted.stderr);
+    const { run } = await project.onlyRun();
+    const file = join(project.root, '.stepfast/runs', run, 'state.json');
+    const ours = () => JSON.parse(readFileSync(file, 'utf8'));
+    const { created_at, ...first } = ours();
+    assert.partialDeepStrictEqual(first.phase, phase);
+    const next = { ...phase, current: phase.current + 1, name: 'The next one' };
+    project.write({ [path]: JSON.stringify({ ...state, phase: next }) });
+    await fire('PreCompact', { trigger: 'auto' });
+    assert.partialDeepStrictEqual(ours(), { phase: next, created_at });
+  },
+);
 
 /** The files of a drawn tree: a line that ends in a slash is a folder, the first one the root. */
 function pathsIn(tree: string): string[] {
@@ -132,87 +84,101 @@ function pathsIn(tree: string): string[] {
   });
 }
 
-/** Markers in this file make a run before a compaction, and the session is told of it afterwards. */
-export const markersAdopted: Runner = async ({ kind, text }, seeds) => {
-  const file = kind === 'file' ? text : seeds.sample('002/file-2').text;
-  const markers = kind === 'file' ? seeds.sample('002/block-3').text : text;
-  const kit = seeds.hooks({ [file]: markers });
-  await kit.fire('PreCompact', { trigger: 'auto' });
-  const { context } = await kit.fire('SessionStart', { source: 'compact' });
-  const [, name, phase] = /^Workflow: (.+)\nPhase: (\S+)/m.exec(markers) ?? assert.fail('no markers');
-  for (const part of [name, phase, ...(markers.match(/^@\S+$/gm) ?? [])])
-    assert.ok(context.includes(part ?? ''), `${part} is not in the briefing`);
-};
+export const tree = check(
+  'state files in these places: the newest is told, all stay',
+  async ({ text }, seeds) => {
+    const paths = pathsIn(text);
+    assert.notEqual(paths.length, 0);
+    for (const newest of paths) {
+      const state = (path: string) => JSON.stringify({ ...exampleState(seeds), workflow: `In ${path}` });
+      const kit = seeds.hooks(Object.fromEntries(paths.map((path) => [path, state(path)])));
+      const at = (path: string): string => join(kit.project.root, path);
+      for (const path of paths) utimesSync(at(path), 1000, path === newest ? 2000 : 1000);
+      const { context } = await kit.fire('SessionStart', compacted);
+      assert.ok(context.includes(`In ${newest}`), context);
+      assert.deepEqual(
+        paths.filter((path) => !existsSync(at(path))),
+        [],
+      );
+    }
+  },
+);
 
-/** A plan in progress in this place is found, whatever its folder is called. */
-export const planAdopted: Runner = async ({ text }, seeds) => {
-  const plan = '# Sign in\n\n**Status**: 🔄 In Progress\n\n## Phase 1: Design ✅\n\n## Phase 2: Build 🔄\n';
-  const kit = seeds.hooks({ [text.replace('*', '001-sign-in')]: plan });
+export const markers = check('adopted before a compaction, told after it', async ({ kind, text }, seeds) => {
+  const [file, content] =
+    kind === 'file' ? [text, seeds.text('002/block-3')] : [seeds.text('002/file-2'), text];
+  const kit = seeds.hooks({ [file]: content });
+  await kit.fire('PreCompact', { trigger: 'auto' });
+  const { context } = await kit.fire('SessionStart', compacted);
+  const [, name, phase] = /^Workflow: (.+)\nPhase: (\S+)/m.exec(content) ?? assert.fail('no markers');
+  for (const part of [name, phase, ...(content.match(/^@\S+$/gm) ?? [])])
+    assert.ok(context.includes(part ?? ''), `${part} is not in the briefing`);
+});
+
+export const plan = check('a plan in progress there is adopted', async ({ text }, seeds) => {
+  const content =
+    '# Sign in\n\n**Status**: 🔄 In Progress\n\n## Phase 1: Design ✅\n\n## Phase 2: Build 🔄\n';
+  const kit = seeds.hooks({ [text.replace('*', '001-sign-in')]: content });
   const adopted = await kit.project.run(['adopt']);
   assert.equal(adopted.code, 0, adopted.stderr);
-  const { context } = await kit.fire('SessionStart', { source: 'compact' });
-  assert.match(context, /Sign in/);
-};
-
-/** Required reading with this path is part of the next action until it is read. */
-export const requiredReading: Runner = async ({ text }, seeds) => {
-  const [, path] = /^@((?!\.\.)\S+)$/.exec(text) ?? [];
-  assert.ok(path, 'no path with @');
-  const kit = seeds.hooks({ ...readingWorkflow(text), [path]: `# About ${path}\n` });
-  const { run, at } = await kit.start();
-  await kit.called('a', { run, at });
-  const before = await kit.fire('SessionStart', { source: 'compact' });
-  assert.ok(sectionOf(before.context, 'ACTION REQUIRED').includes(text), before.context);
-  await kit.fire('PostToolUse', {
-    tool_name: 'Read',
-    tool_use_id: 'read-1',
-    tool_input: { file_path: join(kit.project.root, path) },
-    tool_response: { type: 'text', file: { filePath: join(kit.project.root, path) } },
-  });
-  const after = await kit.fire('SessionStart', { source: 'compact' });
-  assert.notEqual(lineWith(after.context, text), lineWith(before.context, text));
-};
-
-/** Without `@` it is refused, and the corrected line is accepted. */
-export const readingWithoutSign: Runner = async (sample, seeds) => {
-  const { text } = sample;
-  const project = seeds.project(readingWorkflow(text));
-  const { code, stdout } = await project.run(['validate', 'w']);
-  assert.equal(code, 1);
-  assert.ok(stdout.includes(`@${text}`), stdout);
-  await requiredReading({ ...sample, text: `@${text}` }, seeds);
-};
-
-const readingWorkflow = (path: string): Record<string, string> => ({
-  '.stepfast/workflows/w.yaml': `name: w
-description: W
-required_reading: ["${path}"]
-steps: [{ id: one, type: action, instructions: Do one }]
-`,
+  assert.match((await kit.fire('SessionStart', compacted)).context, /Sign in/);
 });
 
 const sectionOf = (context: string, heading: string): string =>
   new RegExp(`^${heading}$(.*?)(?=^[A-Z ]+$|$(?![\\s\\S]))`, 'ms').exec(context)?.[1] ?? '';
 
-const lineWith = (context: string, text: string): string | undefined =>
-  sectionOf(context, 'REQUIRED READING')
-    .split('\n')
-    .find((line) => line.includes(text));
+/** A path without `@` is refused first, with the corrected line. */
+export const reading = check(
+  'required reading: part of the next action until it is read; refused without `@`, with the corrected line',
+  async ({ text }, seeds) => {
+    const workflow = (path: string): Record<string, string> => ({
+      '.stepfast/workflows/w.yaml': `name: w
+description: W
+required_reading: ["${path}"]
+steps: [{ id: one, type: action, instructions: Do one }]
+`,
+    });
+    const wanted = text.startsWith('@') ? text : `@${text}`;
+    if (wanted !== text) {
+      const { code, stdout } = await seeds.project(workflow(text)).run(['validate', 'w']);
+      assert.deepEqual([code, stdout.includes(wanted)], [1, true], stdout);
+    }
+    const path = wanted.slice(1);
+    const kit = seeds.hooks({ ...workflow(wanted), [path]: `# About ${path}\n` });
+    const { run, at } = await kit.start();
+    await kit.called('a', { run, at });
+    const listed = async (heading: string): Promise<string | undefined> => {
+      const { context } = await kit.fire('SessionStart', compacted);
+      return sectionOf(context, heading)
+        .split('\n')
+        .find((line) => line.includes(wanted));
+    };
+    assert.ok(await listed('ACTION REQUIRED'));
+    const before = await listed('REQUIRED READING');
+    const filePath = join(kit.project.root, path);
+    await kit.fire('PostToolUse', {
+      tool_name: 'Read',
+      tool_use_id: 'read-1',
+      tool_input: { file_path: filePath },
+      tool_response: { type: 'text', file: { filePath } },
+    });
+    assert.notEqual(await listed('REQUIRED READING'), before);
+  },
+);
 
-/** The event of the other tool's handler is one of ours: silent without a workflow, informative with one. */
-export const handlesEvent: Runner = async ({ text }, seeds) => {
-  const snake = /\/handlers\/(\w+)\//.exec(text)?.[1] ?? assert.fail('no handler');
-  const event = snake.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const root = join(import.meta.dirname, '..', '..', '..');
-  const { hooks } = JSON.parse(readFileSync(join(root, 'hooks', 'hooks.json'), 'utf8'));
-  assert.ok(event in hooks);
-  const payload = event === 'PreCompact' ? { trigger: 'auto' } : { source: 'compact' };
-  const idle = await seeds.hooks().fire(event, payload);
-  assert.deepEqual([idle.exitCode, idle.stdout], [0, '']);
-  const markers = seeds.sample('002/block-3').text;
-  const kit = seeds.hooks({ [seeds.sample('002/file-2').text]: markers });
-  if (event === 'SessionStart') await kit.fire('PreCompact', { trigger: 'auto' });
-  const busy = await kit.fire(event, payload);
-  assert.equal(busy.exitCode, 0);
-  assert.ok(busy.stdout.includes(/^Phase: (\S+)/m.exec(markers)?.[1] ?? assert.fail('no phase')));
-};
+export const hookFile = check(
+  'our hook for its event: silent without a workflow, informative with one',
+  async ({ text }, seeds) => {
+    const snake = /\/handlers\/(\w+)\//.exec(text)?.[1] ?? assert.fail('no handler');
+    const event = snake.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const payload = event === 'PreCompact' ? { trigger: 'auto' } : compacted;
+    const idle = await seeds.hooks().fire(event, payload);
+    assert.deepEqual([idle.exitCode, idle.stdout], [0, '']);
+    const content = seeds.text('002/block-3');
+    const kit = seeds.hooks({ [seeds.text('002/file-2')]: content });
+    if (event === 'SessionStart') await kit.fire('PreCompact', { trigger: 'auto' });
+    const busy = await kit.fire(event, payload);
+    assert.equal(busy.exitCode, 0);
+    assert.ok(busy.stdout.includes(/^Phase: (\S+)/m.exec(content)?.[1] ?? assert.fail('no phase')));
+  },
+);

@@ -8,8 +8,8 @@ import {
   type WorkflowStep,
   type WorkflowTemplate,
 } from '../../../src/index.ts';
-import { runPrinted } from '../../../test/kit/printed-tests.ts';
-import type { Runner } from '../row.ts';
+import { check } from '../check.ts';
+import { runPrinted } from './code.ts';
 
 type Tasks = WorkflowState['tasks'][string];
 
@@ -17,22 +17,18 @@ type Tasks = WorkflowState['tasks'][string];
 class Around {
   template: WorkflowTemplate;
   state: WorkflowState;
-  called = new Set<string>();
 
   constructor(template: WorkflowTemplate) {
     this.template = template;
-    // The compiler has checked what the method returns.
     this.state = this.printed('createInitialState') as WorkflowState;
   }
 
   /** Calls a method that only the text of the document has. */
   printed(method: string, ...args: unknown[]): unknown {
-    this.called.add(method);
     const code: unknown = Reflect.get(this, method);
     assert.ok(typeof code === 'function', `${method} is not printed`);
     return code.apply(this, args);
   }
-
   getCurrentStep(): WorkflowStep {
     return this.template.steps[this.getCurrentStepIndex()] ?? assert.fail('no such step');
   }
@@ -70,32 +66,24 @@ class Around {
   }
 }
 
-/** Adds the end of a task to `advanceWithinLoop`, whose text stops before it. */
-function referenceMachine(template: WorkflowTemplate, methods: readonly string[]): Around {
-  const Printed = runPrinted(`return class extends Around {\n${methods.join('\n')}\n};`, {
-    Around,
-  }) as typeof Around;
-  class Reference extends Printed {
+/** The printed class; the text of `advanceWithinLoop` stops before the end of a task. */
+function classOf(methods: readonly string[]): typeof Around {
+  const code = `return class extends Around {\n${methods.join('\n')}\n};`;
+  const Printed = runPrinted(code, { Around }) as typeof Around;
+  return class extends Printed {
     advanceWithinLoop(): void {
       const last = this.getCurrentSubStepIndex() === this.getLoopSteps(this.state.step).length - 1;
-      const { index = 0 } = this.state.task ?? {};
-      this.called.add('advanceWithinLoop');
+      const next = (this.state.task?.index ?? 0) + 1;
       Reflect.get(Printed.prototype, 'advanceWithinLoop').call(this);
       if (!last) return;
-      if (index + 1 < this.getCurrentTasks().length) this.enterTask(index + 1);
+      if (next < this.getCurrentTasks().length) this.enterTask(next);
       else this.printed('advanceToNextStep');
     }
-  }
-  const machine = new Reference(template);
-  const next = Reflect.get(machine, 'advanceToNextStep');
-  Reflect.set(machine, 'advanceToNextStep', function (this: Around) {
-    this.called.add('advanceToNextStep');
-    next.call(this);
-  });
-  return machine;
+  };
 }
 
-const walked = `
+const walks = [
+  `
 name: walked
 description: Every kind of step, with and without a context action
 loops:
@@ -108,29 +96,39 @@ steps:
   - { id: build, type: loop, context: clear }
   - { id: polish, type: ralph, n: 3, context: compact, instructions: Polish it }
   - { id: end, type: action, instructions: End it }
-`;
-const polished = `
+`,
+  `
 name: polished
 description: Begins with a ralph step
 steps: [{ id: polish, type: ralph, n: 2, instructions: Polish it }]
-`;
+`,
+];
 
-/** The methods of the plan, from `createInitialState` to `advance`. */
-const methodIds = [5, 6, 7, 8, 9, 10].map((number) => `001/block-${number}`);
+const nameOf = (text: string): string | undefined => /^(?:private )?(\w+)\(.*\): .* \{$/m.exec(text)?.[1];
 
-/** The machine of the plan with this block in it is where ours is, at every step of the walks. */
-export const agreesWithOurs: Runner = (sample, seeds) => {
-  const method = /^(?:private )?(\w+)\(/m.exec(sample.text)?.[1] ?? assert.fail('the block has no method');
-  const methods = methodIds.map((id) => (id === sample.id ? sample : seeds.sample(id)).text);
-  const called = new Set<string>();
-  for (const yaml of [walked, polished])
-    for (const marks of [true, false]) walk(yaml, methods, marks, called);
-  assert.ok(called.has(method), `${method} was not called`);
-};
+export const agreesWithOurs = check(
+  'a machine of the printed methods and ours agree at every position of four walks',
+  ({ text }, seeds) => {
+    const method = nameOf(text) ?? assert.fail('the block has no method');
+    const methods = seeds
+      .of('001')
+      .map((each) => (nameOf(each.text) === method ? text : each.text))
+      .filter((each) => nameOf(each) !== undefined);
+    const Printed = classOf(methods);
+    let calls = 0;
+    const code = Reflect.get(Printed.prototype, method);
+    Reflect.set(Printed.prototype, method, function (this: Around, ...args: unknown[]) {
+      calls += 1;
+      return code.apply(this, args);
+    });
+    for (const yaml of walks)
+      for (const marks of [true, false]) walk(loadWorkflowTemplateFromString(yaml), Printed, marks);
+    assert.notEqual(calls, 0, `${method} was not called`);
+  },
+);
 
-function walk(yaml: string, methods: readonly string[], marks: boolean, called: Set<string>): void {
-  const template = loadWorkflowTemplateFromString(yaml);
-  const theirs = referenceMachine(template, methods);
+function walk(template: WorkflowTemplate, Printed: typeof Around, marks: boolean): void {
+  const theirs = new Printed(template);
   const ours = new WorkflowStateMachine(template);
   const compare = (): void => {
     assert.deepEqual(shown(ours.getState()), shown(theirs.state));
@@ -154,34 +152,12 @@ function walk(yaml: string, methods: readonly string[], marks: boolean, called: 
     theirs.printed('advance', `output ${round}`);
     compare();
   }
-  for (const name of theirs.called) called.add(name);
 }
 
 /** The statuses of tasks are set by the part that the document leaves out. */
 function shown({ tasks: _, currentStepArtefacts = false, ...state }: WorkflowState): object {
-  const at = state.status === 'running' ? state : { status: state.status, outputs: state.outputs };
+  const { status, outputs } = state;
   return JSON.parse(
-    JSON.stringify({ ...at, ...(state.status === 'running' ? { currentStepArtefacts } : {}) }),
+    JSON.stringify(status === 'running' ? { ...state, currentStepArtefacts } : { status, outputs }),
   );
 }
-
-/** The printed method, called on what our machine shows of itself, gives what our method gives. */
-export const worksOnOurs: Runner = ({ text }) => {
-  const name = /^(\w+)\(/m.exec(text)?.[1] ?? assert.fail('the block has no method');
-  const Printed = runPrinted(`return class {\n${text}\n};`, {}) as { prototype: object };
-  const printed: unknown = Reflect.get(Printed.prototype, name);
-  assert.ok(typeof printed === 'function');
-  const template = loadWorkflowTemplateFromString(walked);
-  const machine = new WorkflowStateMachine(template);
-  machine.setTasks('build', [{ id: 'a', title: 'A' }]);
-  for (let round = 0; machine.getState().status === 'running'; round += 1) {
-    const state = machine.getState();
-    const face = new Proxy(machine, {
-      get: (_, key) => (key === 'state' ? state : Reflect.get(machine, key).bind(machine)),
-    });
-    const answer: unknown = printed.call(face);
-    if (name === 'getContextActionIfNeeded') assert.equal(answer, machine.getContextActionIfNeeded());
-    else assert.equal(WorkflowStateMachine.fromState(template, state).getContextActionIfNeeded(), null);
-    machine.advance(`output ${round}`);
-  }
-};

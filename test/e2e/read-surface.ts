@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { startCluster } from './postgres.ts';
+import { startCluster } from '../kit/postgres.ts';
 import { commandLines, commandsIn, exitsIn, exportsIn, type Schema, schemaLines } from './surface-lines.ts';
 
 /** Commands that the overview leaves out. */
