@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { Engine } from '../../src/engine/index.ts';
 import type { Definition } from '../../src/machine/index.ts';
-import { rounded, row } from '../fleet/ground/quantile.ts';
+import { rounded, row } from '../figures.ts';
 import { createTeam, type Team } from '../fleet/ground/team.ts';
 
 const workflow: Definition = {
@@ -180,5 +180,3 @@ function options(): { advances: number; runs: number; tasks: number; directory: 
   const { advances, runs, tasks, directory } = values;
   return { advances: Number(advances), runs: Number(runs), tasks: Number(tasks), directory };
 }
-
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await bench()));

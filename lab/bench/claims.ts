@@ -5,8 +5,8 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Definition } from '../../src/machine/index.ts';
+import { median, quantile, rounded, row } from '../figures.ts';
 import { type Connection, openConnection } from '../fleet/ground/connection.ts';
-import { median, quantile, rounded, row } from '../fleet/ground/quantile.ts';
 import { createTeam, type Team } from '../fleet/ground/team.ts';
 
 const agentCounts = [1, 16, 64] as const;

@@ -94,5 +94,3 @@ function print(
   ];
   for (const [name, value] of rows) console.log(`${name.padEnd(28)}${value.padStart(10)}`);
 }
-
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await bench()));

@@ -232,5 +232,3 @@ function roundsAsked(): number {
   });
   return typeof values.rounds === 'string' ? Number(values.rounds) : 16;
 }
-
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await bench()));

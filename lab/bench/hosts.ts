@@ -14,6 +14,7 @@ import { type HostDialect, hostDialects } from '../../test/kit/dialects/index.ts
 import type { SessionHost } from '../../test/kit/host-stage.ts';
 import { sessionHosts } from '../../test/kit/session-hosts.ts';
 import { stepfastIn } from '../../test/kit/stepfast-in.ts';
+import { median } from '../figures.ts';
 import { createGround, type Ground, shim } from './hook-ground.ts';
 
 const rounds = 13;
@@ -154,6 +155,3 @@ function linesOf(host: string): number {
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .reduce((sum, name) => sum + readFileSync(join(folder, name), 'utf8').split('\n').length - 1, 0);
 }
-
-const median = (all: readonly number[]): number =>
-  all.toSorted((one, other) => one - other)[Math.floor(all.length / 2)] ?? 0;

@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { median, quantile, rounded } from '../figures.ts';
 import { handshake, openClient, type RawClient } from './mcp/client.ts';
 
 /** A run of typical length, because state grows with outputs. */
@@ -61,7 +62,7 @@ export async function bench({ spawns = 30, calls = 400 } = {}): Promise<McpFigur
       sdkToolsListRatio: ratio(starts.sdk.list, starts.hand.list),
       statusRatio: ratio(status.ours, status.echo),
       advanceRatio: ratio(advance.ours, advance.append),
-      advanceP99Ratio: round(at99(advance.ours) / at99(advance.append)),
+      advanceP99Ratio: rounded(quantile(advance.ours, 0.99) / quantile(advance.append, 0.99)),
       toolTokens: tokens.reduce((sum, each) => sum + each, 0),
       largestToolTokens: Math.max(...tokens),
     };
@@ -217,19 +218,15 @@ async function timed(act: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-const sorted = (times: readonly number[]): number[] => [...times].sort((one, other) => one - other);
-const median = (times: readonly number[]): number => sorted(times)[Math.floor(times.length / 2)] ?? 0;
-const at99 = (times: readonly number[]): number => sorted(times)[Math.floor(times.length * 0.99)] ?? 0;
-const round = (value: number): number => Math.round(value * 100) / 100;
 const ratio = (ours: readonly number[], theirs: readonly number[]): number =>
-  round(median(ours) / median(theirs));
+  rounded(median(ours) / median(theirs));
 
 function print(rows: readonly (readonly [string, readonly number[]])[]): void {
   console.log(`${''.padEnd(40)}${'p50'.padStart(10)}${'p99'.padStart(10)}`);
   for (const [name, times] of rows) {
-    const [middle, high] = [median(times), at99(times)].map((ms) => `${ms.toFixed(2)} ms`.padStart(10));
+    const [middle, high] = [median(times), quantile(times, 0.99)].map((ms) =>
+      `${ms.toFixed(2)} ms`.padStart(10),
+    );
     console.log(`${name.padEnd(40)}${middle}${high}`);
   }
 }
-
-if (import.meta.main) console.log(JSON.stringify(await bench()));

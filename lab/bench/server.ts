@@ -7,8 +7,8 @@ import { statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { median, rounded, row } from '../figures.ts';
 import { cpuOf, postmasterOf } from '../fleet/ground/cpu.ts';
-import { median, rounded, row } from '../fleet/ground/quantile.ts';
 import { createTeam, type Team } from '../fleet/ground/team.ts';
 import { createBare } from './server/bare.ts';
 import { drawGrowth, drawThroughput } from './server/drawings.ts';
@@ -306,5 +306,3 @@ function options(): Asked {
     directory,
   };
 }
-
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await bench()));

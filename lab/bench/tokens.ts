@@ -117,5 +117,3 @@ function print(listed: Counted, deferred: Counted, projected: number): TokenFigu
   row('projected by claude plugin details', '', '', projected);
   return { added: sum(listed), addedDeferred: sum(deferred), projected };
 }
-
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await bench()));

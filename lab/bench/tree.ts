@@ -1,10 +1,11 @@
-/** Cost of a tree hash compared with `git status`: `node lab/bench/tree.ts [--files N] [--rounds N]`. */
+/** Cost of a tree hash compared with `git status`: `npm run bench -- tree [--files N] [--rounds N]`. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { treeOf } from '../../src/evidence/index.ts';
+import { median } from '../figures.ts';
 
 const run = promisify(execFile);
 
@@ -19,7 +20,12 @@ interface Figures {
 }
 
 /** Prints a table of medians. Rounds are interleaved, so that other load affects all equally. */
-export async function bench({ files = 50_000, rounds = 9 } = {}): Promise<Figures> {
+export async function bench(): Promise<Figures> {
+  const { values } = parseArgs({
+    allowPositionals: true,
+    options: { files: { type: 'string', default: '50000' }, rounds: { type: 'string', default: '9' } },
+  });
+  const [files, rounds] = [Number(values.files), Number(values.rounds)];
   const root = await mkdtemp(join(tmpdir(), 'stepfast-bench-'));
   try {
     await fill(root, files);
@@ -80,8 +86,7 @@ async function medians(
       times[name] = [...(times[name] ?? []), performance.now() - started];
     }
   }
-  const middle = (all: number[]): number => Math.round(all.sort((a, b) => a - b)[all.length >> 1] ?? 0);
-  return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, middle(all)]));
+  return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, Math.round(median(all))]));
 }
 
 function print(figures: Figures): void {
@@ -93,10 +98,4 @@ function print(figures: Figures): void {
     ['tree of one folder', figures.folderMs],
   ];
   for (const [name, ms] of rows) console.log(`${name.padEnd(24)}${String(ms).padStart(6)} ms`);
-}
-
-if (process.argv[1] === import.meta.filename) {
-  const { values } = parseArgs({ options: { files: { type: 'string' }, rounds: { type: 'string' } } });
-  const figures = await bench({ files: Number(values.files ?? 50_000), rounds: Number(values.rounds ?? 9) });
-  console.log(JSON.stringify(figures));
 }

@@ -170,5 +170,3 @@ function print({
     console.log(`${name.padEnd(32)}${cell(claude[key], claude.twice)}${cell(o200k[key], o200k.twice)}`);
   console.log(`\nthe largest request has ${largestRequest} Claude tokens`);
 }
-
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(await bench()));

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { ensureBuilt } from '../../scripts/ensure-built.ts';
 import { versionOfHost } from '../../scripts/install-hosts.ts';
 import { type Measured, measure, variants } from './measure.ts';
-import { plot } from './plot.ts';
-import { section, textTable } from './section.ts';
+import { plot, section, textTable } from './section.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 const page = join(docs, 'driver.md');

@@ -1,14 +1,15 @@
-/** The measured figures as text: a table for a terminal, and the part of docs/driver.md. */
-import type { Measured, Variant } from './measure.ts';
+/** The measured figures: a table for a terminal, the part of docs/driver.md, and its picture. */
+import { drawChart, type Line } from '../plot.ts';
+import { type Measured, stepCount, type Variant } from './measure.ts';
 
-export const titles: Record<Variant, string> = {
+const titles: Record<Variant, string> = {
   none: 'no boundaries',
   compact: 'compact every third step',
   clear: 'clear before every step',
 };
 
 /** Each value with those before it. */
-export function added(values: readonly number[]): number[] {
+function added(values: readonly number[]): number[] {
   let sum = 0;
   return values.map((value) => {
     sum += value;
@@ -16,7 +17,7 @@ export function added(values: readonly number[]): number[] {
   });
 }
 
-export const grouped = (value: number): string => value.toLocaleString('en-US');
+const grouped = (value: number): string => value.toLocaleString('en-US');
 
 function rowsOf(measured: readonly Measured[]): string[][] {
   const sums = measured.map(({ steps }) => added(steps));
@@ -71,7 +72,7 @@ export function section(measured: readonly Measured[], { date, claude, node }: A
   const ends = measured.map(({ variant }) => `${titles[variant]} ${grouped(total(variant))}`);
   return `The same 12 steps, each of which reads a file of 6 KB and writes a small one. With \`context: clear\` before every step the model got ${rest('clear')} of the input tokens, with \`context: compact\` before every third one ${rest('compact')}:
 
-<p align="center"><img src="context-cost.svg" alt="Input tokens over 12 steps: ${ends.join(', ')}" width="860"></p>
+<p align="center"><img src="context-cost.svg" alt="Input tokens over 12 steps: ${ends.join(', ')}" width="960"></p>
 
 ${line(headOf(measured))}
 ${line(['---', ...measured.map(() => '---:')])}
@@ -80,3 +81,27 @@ ${rowsOf(measured).map(line).join('\n')}
 Measured on ${date} with Claude Code ${claude}, Node ${node.replace('v', '')} and a scripted model; repeat it with \`npm run context-cost\`. Each request counts whole (system, tools, messages; o200k), that of a compaction too. Prices are not compared: a prompt cache makes the repeated part of a long context cheaper. The scripted summary of a compaction is short; a real one adds its length to the requests that follow.
 `;
 }
+
+const tones: Record<Variant, Line['tone']> = { none: 'pivot', compact: 'loop', clear: 'action' };
+
+export const plot = (measured: readonly Measured[]): string =>
+  drawChart({
+    id: 'cost',
+    title: 'Input tokens of a run, step by step',
+    about: `${stepCount} steps driven by stepfast run, every request to the model added up`,
+    below: 'step',
+    ends: true,
+    format: (tokens) => (tokens < 1e6 ? `${Math.round(tokens / 1000)} k` : `${tokens / 1e6} M`),
+    panels: [
+      {
+        title: 'Input tokens so far',
+        about: 'less is better',
+        ticks: Array.from({ length: stepCount + 1 }, (_, step) => String(step)),
+        lines: measured.map(({ variant, steps }) => ({
+          name: titles[variant],
+          tone: tones[variant],
+          values: [0, ...added(steps)],
+        })),
+      },
+    ],
+  });

@@ -1,5 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core';
-import { median } from '../fleet/ground/quantile.ts';
+import { median } from '../figures.ts';
 import { longestDuring, settle, slowDown } from './main-thread.ts';
 import type { Report } from './report.ts';
 

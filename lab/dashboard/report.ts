@@ -1,4 +1,4 @@
-import { row } from '../fleet/ground/quantile.ts';
+import { row } from '../figures.ts';
 
 /** A figure, and what it may be at most. */
 export interface Figure {

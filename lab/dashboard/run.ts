@@ -10,7 +10,7 @@ import { browserProgram, openBrowser } from '../../test/kit/browser.ts';
 import { measureSeen } from '../../test/kit/dashboard/seen.ts';
 import { openFileSite, openTeamSite, type Site } from '../../test/kit/dashboard/site.ts';
 import { definitions, situations } from '../../test/kit/dashboard/situations.ts';
-import { median } from '../fleet/ground/quantile.ts';
+import { median } from '../figures.ts';
 import { fillDatabase, fillFiles, playLongRun } from './fill.ts';
 import { measureList, measureRows } from './list.ts';
 import { measureLongRun } from './long-run.ts';

@@ -1,4 +1,4 @@
-import { drawChart } from './ground/chart.ts';
+import { drawChart } from '../plot.ts';
 import type { Slice } from './simulate.ts';
 
 export function drawFleet(
@@ -13,9 +13,8 @@ export function drawFleet(
     below: 'simulated minutes',
     panels: [
       {
-        title: 'Answer',
+        title: 'Answer, ms',
         about: 'of a call, whatever it is',
-        unit: 'ms',
         ticks,
         lines: [
           { name: 'median', tone: 'action', values: slices.map(({ p50 }) => p50) },
@@ -23,9 +22,8 @@ export function drawFleet(
         ],
       },
       {
-        title: 'Memory',
+        title: 'Memory, MB',
         about: 'resident, of each server',
-        unit: 'MB',
         ticks,
         lines: [0, 1].map((server) => ({
           name: server === 0 ? 'one' : 'the other',

@@ -6,9 +6,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createDice } from '../dice.ts';
+import { median, rounded, row } from '../figures.ts';
 import { createAgent } from './agent.ts';
 import { drawFleet } from './drawing.ts';
-import { median, rounded, row } from './ground/quantile.ts';
 import { createTeam } from './ground/team.ts';
 import { type Slice, simulate } from './simulate.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { quantile } from '../figures.ts';
 import type { Agent } from './agent.ts';
 import { type Connection, openConnection } from './ground/connection.ts';
-import { quantile } from './ground/quantile.ts';
 import type { ServerProcess } from './ground/servers.ts';
 
 export interface Slice {

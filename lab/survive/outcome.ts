@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { median } from '../figures.ts';
 import { type Kind, kinds } from './fact.ts';
 import type { MechanismName } from './mechanism.ts';
 import type { Compaction, Filled, Played } from './play.ts';
@@ -126,8 +127,3 @@ export const percent = (share: number): string =>
 const rounded = (value: number): number => Math.floor(value * 1e4) / 1e4;
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}

@@ -1,4 +1,6 @@
 /** `docs/survival.md`, from measured results alone. */
+
+import { median } from '../figures.ts';
 import { type Kind, kinds } from './fact.ts';
 import type { HostOutcome } from './host.ts';
 import { type MechanismName, mechanismNames } from './mechanism.ts';
@@ -175,6 +177,3 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
 const grouped = (value: number): string => value.toLocaleString('en-GB');
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;

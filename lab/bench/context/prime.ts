@@ -9,6 +9,7 @@ import {
   type LocalRuntime,
   openRuntime,
 } from '../../../src/runtime/index.ts';
+import { median, rounded } from '../../figures.ts';
 
 export interface PrimeFigures {
   tasks: number;
@@ -45,7 +46,7 @@ export async function benchPrime({ tasks = 1000, megabytes = 10 } = {}): Promise
         const ms = primeMs(root);
         if (round > 0) times[name].push(ms);
       }
-    const [smallMs, largeMs] = [median(times.small), median(times.large)];
+    const [smallMs, largeMs] = [rounded(median(times.small), 1), rounded(median(times.large), 1)];
     const ratio = Number((largeMs / smallMs).toFixed(2));
     return { tasks, megabytes, smallMs, largeMs, largeToSmallRatio: ratio };
   } finally {
@@ -91,6 +92,3 @@ function primeMs(root: string): number {
   if (!text.includes('# The plan')) throw new Error(`prime did not load the plan: ${text.slice(0, 200)}`);
   return performance.now() - started;
 }
-
-const median = (values: readonly number[]): number =>
-  Number((values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0).toFixed(1));

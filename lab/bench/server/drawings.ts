@@ -1,4 +1,4 @@
-import { drawChart, type Line } from '../../fleet/ground/chart.ts';
+import { drawChart, type Line } from '../../plot.ts';
 import { clientCounts, type Figures, type Point, type Way } from './figures.ts';
 import type { Measured } from './load.ts';
 
@@ -23,15 +23,14 @@ export function drawThroughput(figures: Figures): string {
     below: 'clients',
     panels: [
       {
-        title: 'Throughput',
+        title: 'Throughput, a second',
         about: 'more is better',
-        unit: 'a second',
         ticks,
         dots: true,
         lines: of('perSecond'),
       },
-      { title: 'Median', about: 'less is better', unit: 'ms', ticks, dots: true, lines: of('p50') },
-      { title: '99th percentile', about: 'less is better', unit: 'ms', ticks, dots: true, lines: of('p99') },
+      { title: 'Median, ms', about: 'less is better', ticks, dots: true, lines: of('p50') },
+      { title: '99th percentile, ms', about: 'less is better', ticks, dots: true, lines: of('p99') },
     ],
   });
 }
@@ -48,8 +47,8 @@ export function drawGrowth(points: readonly Point[]): string {
     about: 'Engine and store in process, 16 clients at work on a thousand runs or on any run',
     below: 'runs in the database',
     panels: [
-      { title: 'Median', about: 'less is better', unit: 'ms', ticks, dots: true, lines: of('p50') },
-      { title: '99th percentile', about: 'less is better', unit: 'ms', ticks, dots: true, lines: of('p99') },
+      { title: 'Median, ms', about: 'less is better', ticks, dots: true, lines: of('p50') },
+      { title: '99th percentile, ms', about: 'less is better', ticks, dots: true, lines: of('p99') },
     ],
   });
 }

@@ -1,4 +1,4 @@
-import { quantile, rounded } from '../../fleet/ground/quantile.ts';
+import { quantile, rounded } from '../../figures.ts';
 
 export interface Load {
   clients: number;
