@@ -1,5 +1,5 @@
 /**
- * How much hooks and advances cost compared with another commit: `node scripts/drift.ts --against COMMIT`, or the
+ * How much hooks and advances cost compared with another commit: `npm run drift -- --against COMMIT`, or the
  * folder of a checkout; `--only WORD`: hooks with it in their name. Both builds take turns within each round, and
  * processor time counts, so that a busy machine changes no ratio. Linux only.
  */
@@ -18,10 +18,10 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { starts, tools } from './bench/hook.ts';
-import { kinds } from './bench/hook-ground.ts';
-import { handshake, openClient } from './bench/mcp/client.ts';
-import { prepare } from './bench/mcp.ts';
+import { starts, tools } from '../bench/hook.ts';
+import { kinds } from '../bench/hook-ground.ts';
+import { handshake, openClient } from '../bench/mcp/client.ts';
+import { prepare } from '../bench/mcp.ts';
 
 interface Side extends Disposable {
   /** One fire of each hook. */
@@ -34,7 +34,7 @@ interface Side extends Disposable {
 const fires = 4;
 /** A run of typical length, because state grows with outputs. */
 const advances = 50;
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 // Not the system's temporary directory, which may be in memory, where fsync is free.
 const cache = join(root, 'node_modules', '.cache', 'drift');
 const tickMs = 1000 / Number(execFileSync('getconf', ['CLK_TCK']));
@@ -111,8 +111,9 @@ function checkout(against: string): string {
 
 async function openSide(tree: string): Promise<Side> {
   execFileSync(process.execPath, ['scripts/build.ts'], { cwd: tree });
-  const ground: typeof import('./bench/hook-ground.ts') = await import(
-    join(tree, 'scripts/bench/hook-ground.ts')
+  const ground: typeof import('../bench/hook-ground.ts') = await import(
+    // Older commits have it in another folder.
+    ['lab', 'scripts'].map((folder) => join(tree, folder, 'bench/hook-ground.ts')).find(existsSync) ?? ''
   );
   const made = new DisposableStack();
   const opened = async (kind: 'plain' | 'go') => made.use(await ground.createGround(kind));
