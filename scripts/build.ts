@@ -75,10 +75,22 @@ const { engines, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [major, minor] = engines.node.replace('>=', '').split('.');
 const isOld = `const[a,b]=process.versions.node.split('.');if(a<${major}||a==${major}&&b<${minor})`;
 const needs = `Stepfast needs Node ${major}.${minor} or newer and found `;
+const cache = await build({
+  stdin: {
+    contents: "import { useCompileCache } from './src/cli/compile-cache.ts';useCompileCache();",
+    resolveDir: '.',
+  },
+  write: false,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node14',
+  minify: true,
+});
 writeFileSync(
   'dist/cli.js',
   `#!/usr/bin/env node
-${isOld}{console.error('${needs}'+process.version+' at '+process.execPath);process.exitCode=1}else await import('./main.js');
+${cache.outputFiles[0]?.text}{${isOld}{console.error('${needs}'+process.version+' at '+process.execPath);process.exitCode=1}else await import('./main.js')}
 `,
 );
 chmodSync('dist/cli.js', 0o755);

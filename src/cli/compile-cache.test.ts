@@ -1,0 +1,50 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { compileCacheFolder } from './compile-cache.ts';
+
+const uid = process.getuid?.();
+let home: string;
+let folder: string;
+const found = (more: object = {}) => compileCacheFolder({ home, env: {}, uid, ...more });
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'stepfast-home-'));
+  folder = join(home, '.cache', 'stepfast', 'compiled');
+  mkdirSync(join(home, '.cache'));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+test('a new compile cache belongs to its user alone', () => {
+  expect(found()).toBe(folder);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect(found()).toBe(folder);
+});
+
+test('the compile cache follows XDG_CACHE_HOME', () => {
+  const elsewhere = join(home, 'elsewhere');
+  expect(found({ env: { XDG_CACHE_HOME: elsewhere } })).toBeUndefined();
+  mkdirSync(elsewhere);
+  expect(found({ env: { XDG_CACHE_HOME: elsewhere } })).toBe(join(elsewhere, 'stepfast', 'compiled'));
+});
+
+test.runIf(uid !== undefined)('a compile cache that another user could fill is not used', () => {
+  expect(found({ uid: (uid ?? 0) + 1 })).toBeUndefined();
+  found();
+  for (const mode of [0o777, 0o770, 0o702]) {
+    chmodSync(folder, mode);
+    expect(found(), mode.toString(8)).toBeUndefined();
+  }
+  rmSync(folder, { recursive: true });
+  mkdirSync(join(home, 'planted'), { mode: 0o700 });
+  symlinkSync(join(home, 'planted'), folder);
+  expect(found()).toBeUndefined();
+});
+
+test('a compile cache that cannot be created is not used', () => {
+  expect(found({ home: join(home, 'nowhere') })).toBeUndefined();
+  mkdirSync(join(home, '.cache', 'stepfast'));
+  symlinkSync(join(home, 'nowhere'), folder);
+  expect(found()).toBeUndefined();
+});

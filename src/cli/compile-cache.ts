@@ -1,0 +1,48 @@
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+interface User {
+  home: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Undefined on Windows, where a user's folders are the user's. */
+  uid: number | undefined;
+}
+
+/** Saves a fifth of a command's processor time, and never fails a command. An old Node runs this, too. */
+export function useCompileCache(): void {
+  const { env } = process;
+  // What the user has set is Node's own business.
+  if (env.NODE_COMPILE_CACHE || env.NODE_DISABLE_COMPILE_CACHE) return;
+  const folder = compileCacheFolder({ home: homedir(), env, uid: process.getuid?.() });
+  // Not by the variable: gates and agents would inherit it.
+  if (folder !== undefined) nodeModule.enableCompileCache?.(folder);
+}
+
+/** Created if needed. Undefined if another user could write there: what is in it is run. */
+export function compileCacheFolder({ home, env, uid }: User): string | undefined {
+  const cache = env.XDG_CACHE_HOME || join(home, '.cache');
+  const ours = join(cache, 'stepfast');
+  const folder = join(ours, 'compiled');
+  const isOwn = (owner: number): boolean => uid === undefined || owner === uid;
+  try {
+    // Under sudo the home is another user's, and nothing is created there.
+    if (!isOwn(statSync(cache).uid)) return undefined;
+    for (const path of [ours, folder]) makePrivate(path);
+    const found = lstatSync(folder);
+    const isPrivate = uid === undefined || (found.mode & 0o022) === 0;
+    const isSafe = isOwn(statSync(ours).uid) && isOwn(found.uid) && found.isDirectory() && isPrivate;
+    return isSafe ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function makePrivate(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch {
+    // It exists, or the caller's look at it fails.
+  }
+}
