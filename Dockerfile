@@ -1,13 +1,13 @@
-# syntax=docker/dockerfile:1
 # The team server. Build: docker build -t stepfast .
 # Run: docker run -p 7437:7437 -e STEPFAST_DATABASE_URL=postgres://… -e STEPFAST_PUBLIC_URL=https://… stepfast
 # Every option of `stepfast serve` is an environment variable: STEPFAST_PORT, STEPFAST_METRICS_PORT, …
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY dashboard/package.json dashboard/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN npm pack --pack-destination /package
+RUN mkdir /package && npm pack --pack-destination /package
 
 FROM node:24-bookworm-slim
 COPY --from=build /package/ /package/
