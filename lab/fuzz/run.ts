@@ -15,6 +15,7 @@ import {
 import { StepfastError } from '../../src/errors.ts';
 import { costMeter } from '../../test/kit/cpu-time.ts';
 import { chosenSeed } from '../../test/kit/seed.ts';
+import { Dice } from '../../test/properties/dice.ts';
 
 const slowMs = 250;
 const root = join(import.meta.dirname, '..', '..');
@@ -33,17 +34,6 @@ const budgetMs = Number(options['budget-seconds']) * 1000;
 if (positionals[0] !== 'definition' || ![runs, seed, budgetMs].every(Number.isFinite)) {
   console.error('usage: npm run fuzz -- definition [--runs N] [--seed N] [--budget-seconds N]');
   process.exit(2);
-}
-
-/** mulberry32: small, fast and deterministic. */
-function createRandom(start: number): (below: number) => number {
-  let state = start | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * below);
-  };
 }
 
 const samples = [
@@ -340,7 +330,8 @@ const started = performance.now();
 const tally = { runs: 0, valid: 0, errors: 0, slowestMs: 0, failures: 0 };
 for (; tally.runs < runs && performance.now() - started < budgetMs; tally.runs++) {
   // Each input has its own seed, so that it can be replayed alone.
-  const text = createInput(createRandom(seed + tally.runs));
+  const dice = new Dice(seed + tally.runs);
+  const text = createInput((below) => dice.roll(below));
   const problem = attempt(text);
   if (problem !== undefined) fail(text, problem);
   if (tally.runs % 25_000 === 24_999)

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../test/kit/free-port.ts';
 
-const cli = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
+const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 const patience = 120_000;
 
 /** `stepfast serve` in its own process, restarted whenever it dies, as by a service manager. */

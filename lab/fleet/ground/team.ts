@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { ensureBuilt } from '../../../scripts/ensure-built.ts';
 import { migrateAll } from '../../../src/cli/serve/migrate.ts';
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
@@ -51,6 +52,7 @@ export interface TeamOptions extends ClusterOptions {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 export async function createTeam(options: TeamOptions): Promise<Team> {
+  ensureBuilt();
   const cluster = await startCluster(options);
   const directory = mkdtempSync(join(tmpdir(), 'stepfast-team-'));
   const servers: ServerProcess[] = [];
