@@ -1,0 +1,298 @@
+/**
+ * Do the tests still catch what they caught? Plants the bugs of planted/bugs one at a time and runs the one test that
+ * caught each: `node lab/planted.ts [--only ID,...] [--shard K/N] [--state FILE] [--verify]`. See planted/README.md.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+interface Bug {
+  id: string;
+  /** What the fault does to a user. */
+  what: string;
+  file: string;
+  /** Occurs exactly once in the file. */
+  find: string;
+  replace: string;
+  /** The test's name has its describe parts, separated by ' > '. */
+  caughtBy: { file: string; test: string };
+  /** The commit that fixed the original fault. */
+  fix?: string;
+}
+
+type Verdict = 'caught' | 'missed' | 'stale' | 'passes';
+
+interface Result {
+  key: string;
+  name: string;
+  verdict: Verdict;
+  why: string;
+  seconds: number;
+}
+
+/** Milliseconds per test, without the build. */
+const limit = 120_000;
+const root = join(import.meta.dirname, '..');
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    shard: { type: 'string', default: '1/1' },
+    state: { type: 'string' },
+    /** Plants nothing: checks that every text occurs once and that every named test passes. */
+    verify: { type: 'boolean', default: false },
+  },
+});
+
+// A commit that changes only lab/ changes no result.
+const commit = git(root, 'log', '-1', '--format=%H', '--', '.', ':!lab');
+const stateFile = options.state ?? join(tmpdir(), `stepfast-planted-${commit.slice(0, 12)}.jsonl`);
+const known = readState();
+const bugs = chooseBugs();
+const copy = join(mkdtempSync(join(tmpdir(), 'stepfast-planted-')), 'copy');
+/** Before there were projects in one file, end-to-end tests had their own. */
+let hasEndToEndConfig = false;
+/** Then unit tests rebuilt the program, which almost none needs. */
+const withoutBuild = 'vitest.without-build.config.ts';
+const results: Result[] = [];
+try {
+  if (bugs.some((bug) => options.verify || !known.has(keyOf(bug)))) makeCopy();
+  // First all tests without a bug, file by file: they share one build.
+  const files = new Set(bugs.map(({ caughtBy }) => caughtBy.file));
+  for (const file of files) await checkPasses(bugs.filter(({ caughtBy }) => caughtBy.file === file));
+  for (const bug of bugs) {
+    const before = known.get(keyOf(bug.caughtBy));
+    const result =
+      isStale(bug) || options.verify || before?.verdict !== 'passes'
+        ? { key: keyOf(bug), name: bug.id, seconds: 0, ...withoutPlanting(bug, before) }
+        : (known.get(keyOf(bug)) ?? (await plant(bug)));
+    results.push(result);
+  }
+} finally {
+  rmSync(join(copy, '..'), { recursive: true, force: true, maxRetries: 3 });
+}
+const width = Math.max(0, ...results.map(({ name }) => name.length));
+console.log();
+for (const { name, verdict, seconds, why } of results)
+  console.log(`${name.padEnd(width)}  ${verdict}  ${seconds.toFixed(0).padStart(4)} s  ${why}`.trimEnd());
+const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
+if (options.verify) console.log(`${count('passes')} tests pass without their bugs`);
+console.log(`${count('caught')} caught, ${count('missed')} missed, ${count('stale')} stale`);
+if (count('missed') + count('stale') > 0) process.exitCode = 1;
+
+function chooseBugs(): Bug[] {
+  const all = globSync(join(import.meta.dirname, 'planted/bugs/*.json'))
+    .sort()
+    .flatMap((file): Bug[] => JSON.parse(readFileSync(file, 'utf8')));
+  const [shard = 1, shards = 1] = options.shard.split('/').map(Number);
+  const wanted = options.only?.split(',');
+  const unknown = wanted?.filter((id) => !all.some((bug) => bug.id === id)) ?? [];
+  if (unknown.length > 0) throw new Error(`unknown bugs: ${unknown.join(', ')}`);
+  return all.filter((bug, at) => wanted?.includes(bug.id) ?? at % shards === shard - 1);
+}
+
+/** A clone of the commit: hard links to node_modules, without caches that a run writes to. */
+function makeCopy(): void {
+  execFileSync('git', ['clone', '--quiet', '--shared', root, copy]);
+  const modules = join(copy, 'node_modules');
+  try {
+    execFileSync('cp', ['-al', join(root, 'node_modules'), modules], { stdio: 'pipe' });
+  } catch {
+    // Another file system.
+    rmSync(modules, { recursive: true, force: true });
+    cpSync(join(root, 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
+  }
+  for (const cache of ['.cache', '.vite', '.vitest', '.experimental-vitest-cache'])
+    rmSync(join(modules, cache), { recursive: true, force: true });
+  // What generates the dashboard's types is not always hoisted.
+  const nested = join(root, 'dashboard/node_modules');
+  if (existsSync(nested) && readdirSync(nested).length > 0)
+    symlinkSync(nested, join(copy, 'dashboard/node_modules'));
+  hasEndToEndConfig = existsSync(join(copy, 'vitest.e2e.config.ts'));
+  if (hasEndToEndConfig)
+    writeFileSync(
+      join(copy, withoutBuild),
+      `import config from './vitest.config.ts';
+export default { ...config, test: { ...config.test, globalSetup: [] } };
+`,
+    );
+}
+
+/** The tests of one file, in one process. */
+async function checkPasses(ofFile: readonly Bug[]): Promise<void> {
+  const asked = [...new Map(ofFile.map(({ caughtBy }) => [keyOf(caughtBy), caughtBy]))].filter(
+    ([key]) => !known.has(key),
+  );
+  const [first] = asked;
+  if (!first) return;
+  const names = asked.map(([, { test }]) => test);
+  const { outcomes, seconds } = await runTests(first[1].file, names);
+  for (const [key, { file, test }] of asked) {
+    const { outcome, why } = outcomes(test);
+    const name = `${basename(file)} > ${test}`;
+    if (outcome === 'passed') remember({ key, name, verdict: 'passes', why: '', seconds });
+    else
+      remember({
+        key,
+        name,
+        verdict: 'missed',
+        why: outcome === 'failed' ? `fails without the bug: ${why}` : why,
+        seconds,
+      });
+  }
+}
+
+async function plant(bug: Bug): Promise<Result> {
+  const { id, file, find, replace, caughtBy } = bug;
+  const path = join(copy, file);
+  const sound = readFileSync(path, 'utf8');
+  try {
+    writeFileSync(
+      path,
+      sound.replace(find, () => replace),
+    );
+    const { outcomes, seconds } = await runTests(caughtBy.file, [caughtBy.test]);
+    const { outcome, why } = outcomes(caughtBy.test);
+    return remember({
+      key: keyOf(bug),
+      name: id,
+      verdict: outcome === 'failed' ? 'caught' : 'missed',
+      why,
+      seconds,
+    });
+  } finally {
+    writeFileSync(path, sound);
+  }
+}
+
+function remember(result: Result): Result {
+  known.set(result.key, result);
+  appendFileSync(stateFile, `${JSON.stringify(result)}\n`);
+  console.log(`${result.verdict}: ${result.name}${result.why && `: ${result.why}`}`);
+  return result;
+}
+
+function withoutPlanting(bug: Bug, before: Result | undefined): { verdict: Verdict; why: string } {
+  if (isStale(bug)) return { verdict: 'stale', why: `no longer applies to ${bug.file}` };
+  return { verdict: before?.verdict ?? 'missed', why: before?.why ?? '' };
+}
+
+function isStale({ file, find }: Bug): boolean {
+  const path = join(root, file);
+  return !existsSync(path) || git(root, 'show', `HEAD:${file}`).split(find).length !== 2;
+}
+
+interface Outcome {
+  outcome: 'passed' | 'failed' | 'none';
+  why: string;
+}
+
+/** The part of Vitest's report that counts. */
+interface Report {
+  testResults: { assertionResults: Assertion[] }[];
+}
+
+interface Assertion {
+  ancestorTitles: string[];
+  title: string;
+  status: string;
+  failureMessages: string[];
+}
+
+async function runTests(
+  file: string,
+  tests: readonly string[],
+): Promise<{ outcomes: (test: string) => Outcome; seconds: number }> {
+  const began = performance.now();
+  const report = await reportOf(file, tests);
+  const outcomes = (test: string): Outcome =>
+    typeof report === 'string' ? { outcome: 'none', why: report } : outcomeOf(report, test);
+  return { outcomes, seconds: (performance.now() - began) / 1000 };
+}
+
+function outcomeOf({ testResults }: Report, test: string): Outcome {
+  const ran = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ ancestorTitles, title }) => [...ancestorTitles, title].filter(Boolean).join(' > ') === test)
+    .filter(({ status }) => status === 'passed' || status === 'failed');
+  if (ran.length === 0) return { outcome: 'none', why: 'no such test' };
+  const failed = ran.find(({ status }) => status === 'failed');
+  if (!failed) return { outcome: 'passed', why: '' };
+  const why = failed.failureMessages[0]?.split('\n')[0]?.slice(0, 120) ?? '';
+  return { outcome: /(?:Test|Hook) timed out/.test(why) ? 'none' : 'failed', why };
+}
+
+/** Runs the named tests of a file. Returns Vitest's report, or why there is none. */
+async function reportOf(file: string, tests: readonly string[]): Promise<Report | string> {
+  const isEndToEnd = file.startsWith('test/e2e/');
+  if (isEndToEnd || file.endsWith('.process.test.ts'))
+    try {
+      // So that the limit is that of the tests. Vitest builds only what has changed since.
+      execFileSync(process.execPath, ['scripts/build.ts'], { cwd: copy, stdio: 'pipe' });
+    } catch {
+      return 'does not build';
+    }
+  const output = join(copy, '..', 'report.json');
+  rmSync(output, { force: true });
+  const args = ['run', file, '-t', patternOf(tests), '--reporter=json', `--outputFile=${output}`];
+  if (hasEndToEndConfig) args.push('--config', isEndToEnd ? 'vitest.e2e.config.ts' : withoutBuild);
+  const vitest = [join(copy, 'node_modules/vitest/vitest.mjs'), ...args];
+  const child = spawn(process.execPath, vitest, { cwd: copy, detached: true, stdio: 'ignore' });
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    endGroup(child.pid);
+  }, limit * tests.length);
+  await new Promise((resolve) => child.once('exit', resolve));
+  clearTimeout(timer);
+  endGroup(child.pid);
+  if (isLate) return `no result in ${(limit * tests.length) / 1000} seconds`;
+  return existsSync(output) ? JSON.parse(readFileSync(output, 'utf8')) : 'Vitest ended without a report';
+}
+
+/** Versions of Vitest separate the parts of a name by a space or by ' > '. */
+function patternOf(tests: readonly string[]): string {
+  const escaped = (part: string): string => part.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return `^ ?(?:${tests.map((test) => test.split(' > ').map(escaped).join(' (?:> )?')).join('|')})$`;
+}
+
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+function readState(): Map<string, Result> {
+  if (!existsSync(stateFile)) return new Map();
+  // A run that was killed may have left half a line.
+  const lines = readFileSync(stateFile, 'utf8')
+    .split('\n')
+    .filter((line) => line.endsWith('}'));
+  return new Map(lines.map((line): Result => JSON.parse(line)).map((result) => [result.key, result]));
+}
+
+function keyOf(content: object): string {
+  return createHash('sha256')
+    .update(`${commit} ${JSON.stringify(content)}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+function git(cwd: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26 }).trim();
+}
