@@ -65,7 +65,7 @@ const bugs = chooseBugs();
 const copy = join(mkdtempSync(join(tmpdir(), 'stepfast-planted-')), 'copy');
 /** Before there were projects in one file, end-to-end tests had their own. */
 let hasEndToEndConfig = false;
-/** Then unit tests rebuilt the program, which almost none needs. */
+/** Then unit tests rebuild the program: here they run the one without bugs. */
 const withoutBuild = 'vitest.without-build.config.ts';
 const results: Result[] = [];
 try {
@@ -122,13 +122,16 @@ function makeCopy(): void {
   if (existsSync(nested) && readdirSync(nested).length > 0)
     symlinkSync(nested, join(copy, 'dashboard/node_modules'));
   hasEndToEndConfig = existsSync(join(copy, 'vitest.e2e.config.ts'));
-  if (hasEndToEndConfig)
-    writeFileSync(
-      join(copy, withoutBuild),
-      `import config from './vitest.config.ts';
+  if (!hasEndToEndConfig) return;
+  const config = `import config from './vitest.config.ts';
 export default { ...config, test: { ...config.test, globalSetup: [] } };
-`,
-    );
+`;
+  writeFileSync(join(copy, withoutBuild), config);
+  build();
+}
+
+function build(): void {
+  execFileSync(process.execPath, ['scripts/build.ts'], { cwd: copy, stdio: 'pipe' });
 }
 
 /** The tests of one file, in one process. */
@@ -241,7 +244,7 @@ async function reportOf(file: string, tests: readonly string[]): Promise<Report 
   if (isEndToEnd || file.endsWith('.process.test.ts'))
     try {
       // So that the limit is that of the tests. Vitest builds only what has changed since.
-      execFileSync(process.execPath, ['scripts/build.ts'], { cwd: copy, stdio: 'pipe' });
+      build();
     } catch {
       return 'does not build';
     }
