@@ -10,10 +10,8 @@ import {
   existsSync,
   globSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -101,7 +99,10 @@ function chooseBugs(): Bug[] {
   const wanted = options.only?.split(',');
   const unknown = wanted?.filter((id) => !all.some((bug) => bug.id === id)) ?? [];
   if (unknown.length > 0) throw new Error(`unknown bugs: ${unknown.join(', ')}`);
-  return all.filter((bug, at) => wanted?.includes(bug.id) ?? at % shards === shard - 1);
+  const chosen = all.filter((bug, at) => wanted?.includes(bug.id) ?? at % shards === shard - 1);
+  // Last, since they leave a built program with a bug behind.
+  const isLate = ({ caughtBy }: Bug): number => Number(runsProgram(caughtBy.file));
+  return chosen.sort((one, other) => isLate(one) - isLate(other));
 }
 
 /** A clone of the commit: hard links to node_modules, without caches that a run writes to. */
@@ -117,10 +118,6 @@ function makeCopy(): void {
   }
   for (const cache of ['.cache', '.vite', '.vitest', '.experimental-vitest-cache'])
     rmSync(join(modules, cache), { recursive: true, force: true });
-  // What generates the dashboard's types is not always hoisted.
-  const nested = join(root, 'dashboard/node_modules');
-  if (existsSync(nested) && readdirSync(nested).length > 0)
-    symlinkSync(nested, join(copy, 'dashboard/node_modules'));
   hasEndToEndConfig = existsSync(join(copy, 'vitest.e2e.config.ts'));
   if (!hasEndToEndConfig) return;
   const config = `import config from './vitest.config.ts';
@@ -136,25 +133,25 @@ function build(): void {
 
 /** The tests of one file, in one process. */
 async function checkPasses(ofFile: readonly Bug[]): Promise<void> {
-  const asked = [...new Map(ofFile.map(({ caughtBy }) => [keyOf(caughtBy), caughtBy]))].filter(
-    ([key]) => !known.has(key),
-  );
-  const [first] = asked;
+  const asked = new Map(ofFile.map(({ caughtBy }) => [keyOf(caughtBy), caughtBy]));
+  for (const key of asked.keys()) if (known.has(key)) asked.delete(key);
+  const [first] = asked.values();
   if (!first) return;
-  const names = asked.map(([, { test }]) => test);
-  const { outcomes, seconds } = await runTests(first[1].file, names);
+  const outcomeOf = await runTests(
+    first.file,
+    [...asked.values()].map(({ test }) => test),
+  );
   for (const [key, { file, test }] of asked) {
-    const { outcome, why } = outcomes(test);
+    const { outcome, why, seconds } = outcomeOf(test);
     const name = `${basename(file)} > ${test}`;
-    if (outcome === 'passed') remember({ key, name, verdict: 'passes', why: '', seconds });
-    else
-      remember({
-        key,
-        name,
-        verdict: 'missed',
-        why: outcome === 'failed' ? `fails without the bug: ${why}` : why,
-        seconds,
-      });
+    const verdict = outcome === 'passed' ? 'passes' : 'missed';
+    remember({
+      key,
+      name,
+      verdict,
+      why: outcome === 'failed' ? `fails without the bug: ${why}` : why,
+      seconds,
+    });
   }
 }
 
@@ -163,19 +160,11 @@ async function plant(bug: Bug): Promise<Result> {
   const path = join(copy, file);
   const sound = readFileSync(path, 'utf8');
   try {
-    writeFileSync(
-      path,
-      sound.replace(find, () => replace),
-    );
-    const { outcomes, seconds } = await runTests(caughtBy.file, [caughtBy.test]);
-    const { outcome, why } = outcomes(caughtBy.test);
-    return remember({
-      key: keyOf(bug),
-      name: id,
-      verdict: outcome === 'failed' ? 'caught' : 'missed',
-      why,
-      seconds,
-    });
+    const faulty = sound.replace(find, () => replace);
+    writeFileSync(path, faulty);
+    const { outcome, ...rest } = (await runTests(caughtBy.file, [caughtBy.test]))(caughtBy.test);
+    const verdict = outcome === 'failed' ? 'caught' : 'missed';
+    return remember({ key: keyOf(bug), name: id, verdict, ...rest });
   } finally {
     writeFileSync(path, sound);
   }
@@ -201,47 +190,42 @@ function isStale({ file, find }: Bug): boolean {
 interface Outcome {
   outcome: 'passed' | 'failed' | 'none';
   why: string;
+  seconds: number;
 }
 
 /** The part of Vitest's report that counts. */
 interface Report {
-  testResults: { assertionResults: Assertion[] }[];
+  testResults: {
+    assertionResults: {
+      ancestorTitles: string[];
+      title: string;
+      status: string;
+      failureMessages: string[];
+    }[];
+  }[];
 }
 
-interface Assertion {
-  ancestorTitles: string[];
-  title: string;
-  status: string;
-  failureMessages: string[];
-}
-
-async function runTests(
-  file: string,
-  tests: readonly string[],
-): Promise<{ outcomes: (test: string) => Outcome; seconds: number }> {
+async function runTests(file: string, tests: readonly string[]): Promise<(test: string) => Outcome> {
   const began = performance.now();
   const report = await reportOf(file, tests);
-  const outcomes = (test: string): Outcome =>
-    typeof report === 'string' ? { outcome: 'none', why: report } : outcomeOf(report, test);
-  return { outcomes, seconds: (performance.now() - began) / 1000 };
-}
-
-function outcomeOf({ testResults }: Report, test: string): Outcome {
-  const ran = testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ ancestorTitles, title }) => [...ancestorTitles, title].filter(Boolean).join(' > ') === test)
-    .filter(({ status }) => status === 'passed' || status === 'failed');
-  if (ran.length === 0) return { outcome: 'none', why: 'no such test' };
-  const failed = ran.find(({ status }) => status === 'failed');
-  if (!failed) return { outcome: 'passed', why: '' };
-  const why = failed.failureMessages[0]?.split('\n')[0]?.slice(0, 120) ?? '';
-  return { outcome: /(?:Test|Hook) timed out/.test(why) ? 'none' : 'failed', why };
+  const seconds = (performance.now() - began) / 1000;
+  return (test) => {
+    if (typeof report === 'string') return { outcome: 'none', why: report, seconds };
+    const ran = report.testResults
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ ancestorTitles, title }) => [...ancestorTitles, title].filter(Boolean).join(' > ') === test)
+      .filter(({ status }) => status === 'passed' || status === 'failed');
+    if (ran.length === 0) return { outcome: 'none', why: 'no such test', seconds };
+    const failed = ran.find(({ status }) => status === 'failed');
+    const why = failed?.failureMessages[0]?.split('\n')[0]?.slice(0, 120) ?? '';
+    if (/(?:Test|Hook) timed out/.test(why)) return { outcome: 'none', why, seconds };
+    return { outcome: failed ? 'failed' : 'passed', why, seconds };
+  };
 }
 
 /** Runs the named tests of a file. Returns Vitest's report, or why there is none. */
 async function reportOf(file: string, tests: readonly string[]): Promise<Report | string> {
-  const isEndToEnd = file.startsWith('test/e2e/');
-  if (isEndToEnd || file.endsWith('.process.test.ts'))
+  if (runsProgram(file))
     try {
       // So that the limit is that of the tests. Vitest builds only what has changed since.
       build();
@@ -251,7 +235,7 @@ async function reportOf(file: string, tests: readonly string[]): Promise<Report 
   const output = join(copy, '..', 'report.json');
   rmSync(output, { force: true });
   const args = ['run', file, '-t', patternOf(tests), '--reporter=json', `--outputFile=${output}`];
-  if (hasEndToEndConfig) args.push('--config', isEndToEnd ? 'vitest.e2e.config.ts' : withoutBuild);
+  if (hasEndToEndConfig) args.push('--config', runsProgram(file) ? 'vitest.e2e.config.ts' : withoutBuild);
   const vitest = [join(copy, 'node_modules/vitest/vitest.mjs'), ...args];
   const child = spawn(process.execPath, vitest, { cwd: copy, detached: true, stdio: 'ignore' });
   let isLate = false;
@@ -264,6 +248,10 @@ async function reportOf(file: string, tests: readonly string[]): Promise<Report 
   endGroup(child.pid);
   if (isLate) return `no result in ${(limit * tests.length) / 1000} seconds`;
   return existsSync(output) ? JSON.parse(readFileSync(output, 'utf8')) : 'Vitest ended without a report';
+}
+
+function runsProgram(testFile: string): boolean {
+  return testFile.startsWith('test/e2e/') || testFile.endsWith('.process.test.ts');
 }
 
 /** Versions of Vitest separate the parts of a name by a space or by ' > '. */
