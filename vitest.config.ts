@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { temporary } from './test/kit/temporary.ts';
 
+const built = ['test/e2e/build.ts'];
 const processes = '**/*.process.test.ts';
 /** CI runs these in full only if something changed for these agents: scripts/ci/tiers.ts. */
 const others = ['codex', 'copilot', 'gemini', 'opencode'].map((agent) => `test/e2e/${agent}/**/*.test.ts`);
@@ -16,7 +17,6 @@ const tests = (name: string, include: string[], exclude: string[], more: object 
 export default defineConfig({
   test: {
     fsModuleCache: true,
-    globalSetup: ['test/e2e/build.ts'],
     setupFiles: ['test/kit/property.ts'],
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
     // Only hangs reach these limits. A slow machine isn't a failure.
@@ -38,12 +38,21 @@ export default defineConfig({
       // The linter's rules, which `npm run check` tries too.
       tests('layout', [layout], [], {}),
       tests('process', [`src/${processes}`, `test/${processes}`], [layout], {
+        globalSetup: built,
         isolate: false,
         maxWorkers: availableParallelism() + 1,
         sequence: { groupOrder: 1 },
       }),
-      tests('e2e', ['test/e2e/**/*.test.ts'], others, { maxWorkers: 3, sequence: { groupOrder: 2 } }),
-      tests('agents', others, [], { maxWorkers: 3, sequence: { groupOrder: 3 } }),
+      tests('e2e', ['test/e2e/**/*.test.ts'], others, {
+        globalSetup: built,
+        maxWorkers: 3,
+        sequence: { groupOrder: 2 },
+      }),
+      tests('agents', others, [], {
+        globalSetup: built,
+        maxWorkers: 3,
+        sequence: { groupOrder: 3 },
+      }),
     ],
   },
 });

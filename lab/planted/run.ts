@@ -1,6 +1,6 @@
 /**
  * Do the tests still catch what they caught? Plants the bugs of planted/bugs one at a time and runs the one test that
- * caught each: `node lab/planted.ts [--only ID,...] [--shard K/N] [--state FILE] [--verify]`. See planted/README.md.
+ * caught each: `npm run planted [-- --only ID,...] [--shard K/N] [--state FILE] [--verify]`.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -44,7 +44,7 @@ interface Result {
 
 /** Milliseconds per test, without the build. */
 const limit = 120_000;
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },
@@ -61,10 +61,6 @@ const stateFile = options.state ?? join(tmpdir(), `stepfast-planted-${commit.sli
 const known = readState();
 const bugs = chooseBugs();
 const copy = join(mkdtempSync(join(tmpdir(), 'stepfast-planted-')), 'copy');
-/** Before there were projects in one file, end-to-end tests had their own. */
-let hasEndToEndConfig = false;
-/** Then unit tests rebuild the program: here they run the one without bugs. */
-const withoutBuild = 'vitest.without-build.config.ts';
 const results: Result[] = [];
 try {
   if (bugs.some((bug) => options.verify || !known.has(keyOf(bug)))) makeCopy();
@@ -92,7 +88,7 @@ console.log(`${count('caught')} caught, ${count('missed')} missed, ${count('stal
 if (count('missed') + count('stale') > 0) process.exitCode = 1;
 
 function chooseBugs(): Bug[] {
-  const all = globSync(join(import.meta.dirname, 'planted/bugs/*.json'))
+  const all = globSync(join(import.meta.dirname, 'bugs/*.json'))
     .sort()
     .flatMap((file): Bug[] => JSON.parse(readFileSync(file, 'utf8')));
   const [shard = 1, shards = 1] = options.shard.split('/').map(Number);
@@ -118,13 +114,6 @@ function makeCopy(): void {
   }
   for (const cache of ['.cache', '.vite', '.vitest', '.experimental-vitest-cache'])
     rmSync(join(modules, cache), { recursive: true, force: true });
-  hasEndToEndConfig = existsSync(join(copy, 'vitest.e2e.config.ts'));
-  if (!hasEndToEndConfig) return;
-  const config = `import config from './vitest.config.ts';
-export default { ...config, test: { ...config.test, globalSetup: [] } };
-`;
-  writeFileSync(join(copy, withoutBuild), config);
-  build();
 }
 
 function build(): void {
@@ -235,7 +224,6 @@ async function reportOf(file: string, tests: readonly string[]): Promise<Report 
   const output = join(copy, '..', 'report.json');
   rmSync(output, { force: true });
   const args = ['run', file, '-t', patternOf(tests), '--reporter=json', `--outputFile=${output}`];
-  if (hasEndToEndConfig) args.push('--config', runsProgram(file) ? 'vitest.e2e.config.ts' : withoutBuild);
   const vitest = [join(copy, 'node_modules/vitest/vitest.mjs'), ...args];
   const child = spawn(process.execPath, vitest, { cwd: copy, detached: true, stdio: 'ignore' });
   let isLate = false;
