@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -17,4 +17,17 @@ test('its picture has every folder of src but the test kit', () => {
     .filter((each) => each.isDirectory() && each.name !== 'testing')
     .map(({ name }) => name);
   expect(shown.sort()).toEqual(folders.sort());
+});
+
+test('tests and experiments start built programs, not their sources', () => {
+  // Both only read the sources.
+  const readers = ['scripts/build.ts', 'src/cli/run.process.test.ts'];
+  const files = globSync(['{test,lab,scripts,examples,src/testing}/**/*.ts', 'src/**/*.test.ts'], {
+    cwd: root,
+  });
+  expect(files).toEqual(expect.arrayContaining(readers));
+  const naming = files.filter((file) =>
+    /^(?!import).*\b(?:main|bridge)\.ts['"`]/m.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(naming.sort()).toEqual(readers);
 });

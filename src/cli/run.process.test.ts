@@ -7,6 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFakeIo } from '../testing/fake-io.ts';
 import { createTestFolder } from '../testing/index.ts';
+import { cliProgram } from '../testing/programs.ts';
 import { commands, shownCommands } from './commands.ts';
 import { exit, exitOf } from './exit.ts';
 import { everyDay } from './help.ts';
@@ -120,7 +121,7 @@ test('help and version load neither the definition nor a drawing', () => {
 });
 
 test('a reader that leaves early is no failure', async () => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), 'help'], {
+  const child = spawn(process.execPath, [cliProgram, 'help'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.destroy();

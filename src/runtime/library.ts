@@ -161,7 +161,7 @@ export function openProjectRuntime({ cwd, env, home }: ProjectOptions): Workflow
 
 const cliProgram = join(
   import.meta.dirname,
-  import.meta.filename.endsWith('.ts') ? '../cli/main.ts' : 'cli.js',
+  import.meta.filename.endsWith('.ts') ? '../../dist/cli.js' : 'cli.js',
 );
 
 function publicRuntime(runtime: Runtime): WorkflowRuntime {

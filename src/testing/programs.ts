@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 
-const isSource = import.meta.filename.endsWith('.ts');
+/** Programs are always the built ones: they are what users get, and they start much faster. */
+const built = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '../../dist' : '.');
 
-const program = (source: string, bundle: string): string =>
-  join(import.meta.dirname, isSource ? source : bundle);
-
-/** The `stepfast` command: its sources in a checkout, the bundle in the package. The bundle starts much faster. */
-export const cliProgram = process.env.STEPFAST_TEST_CLI ?? program('../cli/main.ts', 'cli.js');
+/** The `stepfast` command. */
+export const cliProgram = join(built, 'cli.js');
 
 /** Runs inside a host's network namespace. */
-export const bridgeProgram = program('claude/bridge.ts', 'testing-bridge.js');
+export const bridgeProgram = join(built, 'testing-bridge.js');

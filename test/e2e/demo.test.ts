@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { cliProgram } from '../../src/testing/programs.ts';
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
 let directory: string;
 
 beforeEach(() => {
@@ -17,7 +17,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const left = (): string[] => ['tmp', 'home', 'cwd'].flatMap((name) => readdirSync(join(directory, name)));
 
 async function demo(interruptAt?: RegExp): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [main, 'demo'], {
+  const child = spawn(process.execPath, [cliProgram, 'demo'], {
     cwd: join(directory, 'cwd'),
     env: {
       PATH: process.env.PATH,

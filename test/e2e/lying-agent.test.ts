@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Answer, type AnsweredStatus, isRefused, type LocalRuntime } from '../../src/runtime/index.ts';
 import { createTestProject, type TestProject } from '../../src/testing/index.ts';
+import { cliProgram } from '../../src/testing/programs.ts';
 
 /** An agent that says whatever gets it to the end. Each of its tries is refused, or shown for what it is. */
 const liar = { session: 'liar', host: 'scripted' };
@@ -168,8 +169,7 @@ describe('a lying agent', () => {
 
 describe('a lying agent with a shell', () => {
   const stepfast = async (args: string[], env: Record<string, string> = {}) => {
-    const main = join(import.meta.dirname, '../../src/cli/main.ts');
-    const { stdout, stderr, code } = await promisify(execFile)(process.execPath, [main, ...args], {
+    const { stdout, stderr, code } = await promisify(execFile)(process.execPath, [cliProgram, ...args], {
       cwd: project.root,
       env: { ...project.env, ...env },
     }).then(
@@ -213,11 +213,10 @@ describe('a lying agent with a shell', () => {
     async () => {
       const { at: review = '' } = await build();
       await say('Look.', review);
-      const main = join(import.meta.dirname, '../../src/cli/main.ts');
       const suffix = run.slice(run.lastIndexOf('-') + 1);
       const { stdout } = await promisify(execFile)(
         'sh',
-        ['-c', `echo ${suffix} | script -qec '${process.execPath} ${main} approve' /dev/null`],
+        ['-c', `echo ${suffix} | script -qec '${process.execPath} ${cliProgram} approve' /dev/null`],
         { cwd: project.root, env: { ...project.env, CLAUDECODE: '1' } },
       ).catch((error: { stdout: string }) => error);
       expect(stdout).toContain('CLAUDECODE');

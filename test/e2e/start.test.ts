@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { cliProgram } from '../../src/testing/programs.ts';
 import { commandsIn, missingLine } from '../kit/console-blocks.ts';
 
 test('the tutorial does what it says', () => {
@@ -10,8 +11,7 @@ test('the tutorial does what it says', () => {
   try {
     const bin = join(directory, 'bin', 'stepfast');
     mkdirSync(dirname(bin));
-    const main = join(import.meta.dirname, '../../src/cli/main.ts');
-    writeFileSync(bin, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
+    writeFileSync(bin, `#!/bin/sh\nexec '${process.execPath}' '${cliProgram}' "$@"\n`);
     chmodSync(bin, 0o755);
     const page = readFileSync(join(import.meta.dirname, '../../docs/start.md'), 'utf8');
     const commands = commandsIn(page);

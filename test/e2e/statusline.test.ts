@@ -56,7 +56,7 @@ it.skipIf(!hasTmux)(
       mcp: {
         stepfast: {
           command: process.execPath,
-          args: [join(top, 'src', 'cli', 'main.ts'), 'mcp'],
+          args: [join(top, 'dist', 'cli.js'), 'mcp'],
           alwaysLoad: true,
         },
       },

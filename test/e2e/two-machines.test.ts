@@ -13,6 +13,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run as runCommand } from '../../src/cli/run.ts';
 import { createFakeIo } from '../../src/testing/fake-io.ts';
+import { cliProgram } from '../../src/testing/programs.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/portability.md'), 'utf8');
 const workflow = /^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '';
@@ -84,17 +85,16 @@ function machine(name: string, remote: string): Machine {
   const who = '[user]\n  name = Test\n  email = test@example.com\n[core]\n  autocrlf = true\n';
   writeFileSync(join(home, 'gitconfig'), who);
   execFileSync('git', ['clone', '-q', remote, root], { env, stdio: 'pipe' });
-  const main = join(import.meta.dirname, '../../src/cli/main.ts');
   const options = { cwd: root, env, encoding: 'utf8' } as const;
   const stepfast: Machine['stepfast'] = (...args) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], options);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cliProgram, ...args], options);
     return { code: status, stdout, stderr };
   };
   return {
     root,
     stepfast,
     shown: (...args) =>
-      spawnSync('sh', ['-c', 'exec "$0" "$@" 2>&1', process.execPath, main, ...args], options).stdout,
+      spawnSync('sh', ['-c', 'exec "$0" "$@" 2>&1', process.execPath, cliProgram, ...args], options).stdout,
     json: (...args) => JSON.parse(stepfast(...args, '--json').stdout),
     person: async (input, ...args) => {
       const { STEPFAST_SESSION: _, ...own } = env;

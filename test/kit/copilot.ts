@@ -14,12 +14,12 @@ import {
   type ReplyOptions,
   reply,
 } from '../../src/testing/index.ts';
+import { cliProgram } from '../../src/testing/programs.ts';
 import type { HostSession, HostStage, SessionHost } from './host-stage.ts';
 import { createLab, type Lab } from './lab.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 const top = join(import.meta.dirname, '..', '..');
-const main = join(top, 'src', 'cli', 'main.ts');
 export const plugin = join(top, 'copilot');
 
 export interface Ran {
@@ -130,12 +130,12 @@ export async function createCopilotLab(files: Record<string, string> = {}): Prom
         ...(resume ? ['--continue'] : []),
       ]),
     host: (...args) => run('copilot', args),
-    stepfast: (...args) => run(process.execPath, [main, ...args]),
+    stepfast: (...args) => run(process.execPath, [cliProgram, ...args]),
     within: async (...args) => {
       const bin = join(home, 'plain');
       mkdirSync(bin, { recursive: true });
       if (!existsSync(join(bin, 'copilot'))) symlinkSync(await hostBinary('copilot'), join(bin, 'copilot'));
-      const { program, args: rest } = await isolate(model, process.execPath, [main, ...args]);
+      const { program, args: rest } = await isolate(model, process.execPath, [cliProgram, ...args]);
       return await run(program, rest, { PATH: `${bin}:${env.PATH}` });
     },
     terminal: async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFakeIo } from '../../testing/fake-io.ts';
 import { createTestFolder, type TestProject } from '../../testing/index.ts';
+import { cliProgram } from '../../testing/programs.ts';
 import { exit } from '../exit.ts';
 import { run } from '../run.ts';
 import { openRuntime } from '../run-options.ts';
@@ -251,8 +252,7 @@ async function atTerminal(
   typed: string,
   more: Record<string, string> = {},
 ): Promise<{ stdout: string; status: number | null }> {
-  const main = join(import.meta.dirname, '../main.ts');
-  const child = spawn(program, ['-qec', `'${process.execPath}' '${main}' ${command}`, '/dev/null'], {
+  const child = spawn(program, ['-qec', `'${process.execPath}' '${cliProgram}' ${command}`, '/dev/null'], {
     cwd: project.root,
     env: { ...clean, ...more, HOME: project.home, XDG_STATE_HOME: '' },
     stdio: ['pipe', 'pipe', 'inherit'],

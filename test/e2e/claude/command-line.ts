@@ -6,8 +6,7 @@ import { hostBinary } from '../../../scripts/install-hosts.ts';
 import { configOf } from '../../../src/testing/claude/command.ts';
 import { isolate } from '../../../src/testing/claude/network.ts';
 import type { CommandResult, ScriptedModel } from '../../../src/testing/index.ts';
-
-const top = join(import.meta.dirname, '..', '..', '..');
+import { cliProgram } from '../../../src/testing/programs.ts';
 
 export interface CommandLine {
   home: string;
@@ -39,7 +38,7 @@ export async function createCommandLine(
   return {
     home,
     async stepfast(args, options = {}) {
-      const main = [join(top, 'src', 'cli', 'main.ts'), ...args];
+      const main = [cliProgram, ...args];
       const { program, args: rest } = await isolate(model, process.execPath, main);
       const { path = join(home, 'bin') } = options;
       return await new Promise((resolve) => {

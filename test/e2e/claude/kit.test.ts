@@ -22,11 +22,10 @@ import {
   toolCall,
   toolsOf,
 } from '../../../src/testing/index.ts';
+import { cliProgram } from '../../../src/testing/programs.ts';
 import { createClaudeProject, runClaude, startClaude } from '../../kit/claude.ts';
 import { createHookProbe } from '../../kit/hook-probe.ts';
 import { plain } from '../../mcp/workflows.ts';
-
-const cli = join(import.meta.dirname, '..', '..', '..', 'src', 'cli', 'main.ts');
 
 let directory: string;
 let cwd: string;
@@ -221,7 +220,7 @@ it("the project's own MCP server is called by the scripted model", async () => {
   using project = createTestProject({ '.stepfast/workflows/plain.yaml': plain });
   const call = { workflow: 'plain', summary: 'login' };
   model.on(lastUser(/start/), reply.tool('mcp__stepfast__workflow_start', call), reply.text('Started.'));
-  const mcp = { stepfast: { command: process.execPath, args: [cli, 'mcp'], alwaysLoad: true } };
+  const mcp = { stepfast: { command: process.execPath, args: [cliProgram, 'mcp'], alwaysLoad: true } };
   const { requests, turns } = await runClaude({ cwd: project.root, home, model, mcp, prompts: ['start'] });
   expect(turns[0]?.result).toBe('Started.');
   const [first] = requests.all();
