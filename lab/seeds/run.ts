@@ -5,6 +5,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../../scripts/ensure-built.ts';
 import { createSeeds, type Row } from './check.ts';
 import { type Sample, samplesOf } from './samples.ts';
 import { rows } from './table.ts';
@@ -19,6 +20,7 @@ if (!folder || !existsSync(folder)) {
   process.exit();
 }
 
+ensureBuilt();
 const samples = globSync(join(folder, '*.txt'))
   .sort()
   .flatMap((file) => samplesOf(basename(file).slice(0, 3), readFileSync(file, 'utf8')));
