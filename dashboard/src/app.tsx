@@ -16,6 +16,7 @@ import { lazily } from './ui/lazily.tsx';
 import { Main } from './ui/main.tsx';
 import { Toasts } from './ui/toast.tsx';
 import ui from './ui/ui.module.css';
+import { useReady } from './ui/use-ready.ts';
 
 export const Runs = lazily(() => import('./runs/runs-page.tsx'));
 export const Run = lazily(() => import('./run/run-page.tsx'));
@@ -33,6 +34,7 @@ export function App(): JSX.Element {
   const isSignedOut = error instanceof ApiError && error.code === 'sign_in';
   useEffect(() => (isSignedOut ? undefined : openStream()), [isSignedOut]);
   useEffect(fetchOthers, []);
+  useReady();
   useKeys(
     {
       'mod+k': () => setOpen('palette'),
@@ -52,7 +54,7 @@ export function App(): JSX.Element {
       </a>
       {isSignedOut ? <SignedOutBar /> : <TopBar onSearch={() => setOpen('palette')} />}
       <ErrorBoundary key={location}>
-        <Suspense fallback={<main className={ui.main} />}>
+        <Suspense fallback={<main className={ui.main} aria-busy />}>
           {isSignedOut ? (
             <SignIn />
           ) : (

@@ -109,7 +109,7 @@ function Loaded({ page }: { page: Page }): JSX.Element {
           </Link>
         ))}
       </nav>
-      <Suspense fallback={<div className={css.waiting} />}>
+      <Suspense fallback={<div className={css.waiting} aria-busy />}>
         {tab === 'journal' && <Journal run={row.run} />}
         {tab === 'briefing' && <Briefing run={row.run} />}
       </Suspense>

@@ -103,7 +103,7 @@ function Step(props: StepProps): JSX.Element {
   const task = tasks.find(({ id }) => id === opened);
   if (tasks.length > 0)
     return (
-      <Suspense fallback={<div className={css.pane} />}>
+      <Suspense fallback={<div className={css.pane} aria-busy />}>
         <div className={classNames(css.pane, css.tasksPane)}>
           <Tasks tasks={tasks} onOpen={setOpened} />
           {task && (

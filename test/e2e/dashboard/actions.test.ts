@@ -1,31 +1,26 @@
-/** Every decision that the dashboard offers, made in a real browser over each store. */
-import { spawnSync } from 'node:child_process';
-import type { Browser, Page } from 'playwright-core';
+/** Every decision that the dashboard offers, made in a real browser over files. */
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { browserProgram, openBrowser } from '../../kit/browser.ts';
-import { openFileSite, openTeamSite, type Site } from '../../kit/dashboard/site.ts';
+import { canOpenDashboard, sharedBrowser } from '../../kit/browser.ts';
+import { axe, expectAccessible } from '../../kit/dashboard/axe.ts';
+import { type FileSite, openFileSite } from '../../kit/dashboard/site.ts';
 import { definitions, type Played, situations } from '../../kit/dashboard/situations.ts';
 import { type Action, actions } from './actions.ts';
 import { expectConsequence, fillDecision, openDecision } from './perform.ts';
 
-const hasParts = browserProgram !== undefined && spawnSync('tmux', ['-V']).status === 0;
-
-const sites = { files: () => openFileSite({}, definitions), PostgreSQL: () => openTeamSite() };
-
-describe.skipIf(!hasParts).each(Object.entries(sites))('over %s', (_, openSite) => {
-  let browser: Browser;
-  let site: Site;
+describe.skipIf(!canOpenDashboard)('over files', () => {
+  let site: FileSite;
   let page: Page;
   let problems: string[] = [];
 
   beforeAll(async () => {
-    browser = await openBrowser();
-    site = await openSite();
-    page = await site.enter(browser);
+    site = await openFileSite({}, definitions);
+    page = await site.enter(await sharedBrowser());
+    await page.addInitScript(axe);
     page.on('pageerror', (error) => problems.push(String(error)));
   });
   afterAll(async () => {
-    await browser?.close();
+    await page?.context().close();
     await site?.[Symbol.asyncDispose]();
   });
 
@@ -36,15 +31,19 @@ describe.skipIf(!hasParts).each(Object.entries(sites))('over %s', (_, openSite) 
     return { played, form: await openDecision(page, action) };
   };
 
-  test.for(actions.map((action) => [action.does, action] as const))('a person %s', async ([, action]) => {
-    const { played, form } = await open(action);
-    await fillDecision(form, action);
-    await expectConsequence(form);
-    await form.getByRole('button', { name: action.send }).click();
-    await form.waitFor({ state: 'hidden' });
-    await expect.poll(async () => action.of(await played.state())).toEqual(action.becomes);
-    expect(problems).toEqual([]);
-  });
+  test.for(actions.map((action) => [action.does, action] as const))(
+    'a person %s, in an accessible dialog',
+    async ([, action]) => {
+      const { played, form } = await open(action);
+      await fillDecision(form, action);
+      await expectConsequence(form);
+      await expectAccessible(page, action.does);
+      await form.getByRole('button', { name: action.send }).click();
+      await form.waitFor({ state: 'hidden' });
+      await expect.poll(async () => action.of(await played.state())).toEqual(action.becomes);
+      expect(problems).toEqual([]);
+    },
+  );
 
   /** With what the page does not yet know: its stream and its answers stay away. */
   const late = actions.filter(({ does }) =>

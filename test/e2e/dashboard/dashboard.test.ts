@@ -1,84 +1,87 @@
 /** The dashboard in a real browser, over real runs in files, started by a person in a real terminal. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { browserProgram, openBrowser } from '../../kit/browser.ts';
+import { packageRoot } from '../../../src/cli/index.ts';
+import { canOpenDashboard, sharedBrowser } from '../../kit/browser.ts';
 import { startCutProxy } from '../../kit/cut-proxy.ts';
-import { cli, openStage, type Stage } from './stage.ts';
+import { whenReady } from '../../kit/dashboard/site.ts';
+import { openStage, type Stage } from './stage.ts';
 
-const hasParts = browserProgram !== undefined && spawnSync('tmux', ['-V']).status === 0;
-const it = test.skipIf(!hasParts);
+const it = test.skipIf(!canOpenDashboard);
 const person = { actor: { kind: 'person' as const, name: 'Ada' } };
 
-let browser: Browser;
 let stage: Stage;
 let page: Page;
 let problems: string[];
+const others: Page[] = [];
 
 beforeAll(async () => {
-  if (hasParts) browser = await openBrowser();
+  if (!canOpenDashboard) return;
+  stage = await openStage({
+    '.stepfast/workflows/broken.yaml': 'name: broken\nsteps: [{ id: a, type: nothing }]\n',
+  });
+  page = watched(await stage.enter(await sharedBrowser()));
 });
-afterAll(async () => await browser?.close());
-beforeEach(async () => {
-  if (!hasParts) return;
-  stage = await openStage();
+beforeEach(() => {
   problems = [];
-  page = (await openPage()).page;
 });
 afterEach(async () => {
-  for (const opened of browser?.contexts() ?? []) await opened.close();
+  for (const other of others.splice(0)) await other.context().close();
+});
+afterAll(async () => {
+  await page?.context().close();
   await stage?.[Symbol.asyncDispose]();
 });
 
-async function openPage(link?: string, proxy?: { server: string; bypass: string }) {
-  const viewport = { width: 1280, height: 900 };
-  const opened = await browser.newContext({ viewport, ...(proxy ? { proxy } : {}) });
-  // Slow is no failure.
-  opened.setDefaultTimeout(120_000);
-  const first = await opened.newPage();
-  first.on('pageerror', (error) => problems.push(String(error)));
-  first.on('console', (message) => {
+function watched(opened: Page): Page {
+  opened.on('pageerror', (error) => problems.push(String(error)));
+  opened.on('console', (message) => {
     if (message.type() === 'error') problems.push(message.text());
   });
-  await first.goto(link ?? (await stage.link()));
-  return { context: opened, page: first };
+  return opened;
+}
+
+/** In another browser, which is closed after the test. */
+async function openOther(options?: BrowserContextOptions): Promise<Page> {
+  const other = watched(await stage.enter(await sharedBrowser(), options));
+  others.push(other);
+  return other;
 }
 
 const stateOf = async (run: string) => (await stage.runtime.engine.view(run))?.state;
 const goTo = (path: string) => page.goto(new URL(path, page.url()).href);
 
 it('a fresh project shows what to do first, and a link works once', async () => {
-  const used = await stage.link();
   await page.getByText('stepfast init').waitFor();
-  expect((await page.request.get(used)).status()).toBe(401);
-  const other = await openPage(await stage.newLink());
-  await other.page.getByText('stepfast init').waitFor();
-  await other.context.close();
+  const link = await stage.link();
+  expect((await page.request.get(link)).status()).toBe(200);
+  expect((await page.request.get(link)).status()).toBe(401);
   expect(problems).toEqual([]);
 });
 
 it('a review is found, read and decided with the keyboard, and another browser sees it', async () => {
   const { run, at, call } = await stage.start('Dark mode');
   await call({ type: 'advance', output: 'Colors come from tokens', at });
-  const other = await openPage(await stage.newLink());
+  const other = await openOther();
   await page.getByText('Plan waits for your review').first().waitFor();
   await expect.poll(() => page.title()).toContain('1');
-  await other.page.getByText('Plan waits for your review').first().waitFor();
+  await other.getByText('Plan waits for your review').first().waitFor();
   await page.keyboard.press('1');
   await page.getByText('Colors come from tokens').waitFor();
   await page.keyboard.press('Control+Enter');
   await expect.poll(async () => (await stateOf(run))?.step).toBe('build');
-  const { username } = (await import('node:os')).userInfo();
-  expect((await stateOf(run))?.outputs.plan?.reviewed).toBe(username);
-  await other.page.getByText('Plan waits for your review').first().waitFor({ state: 'hidden' });
-  await other.context.close();
+  expect((await stateOf(run))?.outputs.plan?.reviewed).toBe(userInfo().username);
+  await other.getByText('Plan waits for your review').first().waitFor({ state: 'hidden' });
   expect(problems).toEqual([]);
 });
 
 it('work is sent back with words, and a question is answered', async () => {
-  const { run, at, call } = await stage.start('Dark mode');
+  const { run, at, call } = await stage.start('Sepia');
   await call({ type: 'advance', output: 'Planned', at });
   await goTo(`/runs/${run}/review/${encodeURIComponent(at)}`);
   await page.getByText('Send back').click();
@@ -105,7 +108,7 @@ async function bottomOf(part: Locator): Promise<number> {
 }
 
 it('a task says what it is and waits for, and a step who approved it', async () => {
-  const { run, at, call } = await stage.start('Dark mode');
+  const { run, at, call } = await stage.start('High contrast');
   await call({ type: 'advance', output: 'Planned', at });
   await call({ type: 'review', verdict: 'approve', at }, person);
   const tasks = [
@@ -131,7 +134,7 @@ it('a task says what it is and waits for, and a step who approved it', async () 
 });
 
 it('a run is paused, continued, rewound and cancelled, each after the page has said what that does', async () => {
-  const { run, at, call } = await stage.start('Dark mode');
+  const { run, at, call } = await stage.start('Larger text');
   await call({ type: 'advance', output: 'Planned', at });
   await call({ type: 'review', verdict: 'approve', at }, person);
   await goTo(`/runs/${run}`);
@@ -167,6 +170,7 @@ it('a red gate is seen with its log, and the tasks with what they depend on', as
   ];
   await call({ type: 'setTasks', loop: 'build', tasks });
   await call({ type: 'advance', output: 'Refused' });
+  await goTo('/');
   await page.getByText('Refuse negative counts').first().click();
   await page.getByText('FAIL src/add.test.ts > adds').waitFor();
   await page.getByText('In the API').first().waitFor();
@@ -189,34 +193,105 @@ it('a red gate is seen with its log, and the tasks with what they depend on', as
 
 it('a lost connection is said, and what was missed is there when it is back', async () => {
   using proxy = await startCutProxy();
-  const { at, call } = await stage.start('Dark mode');
-  const far = await openPage(await stage.newLink(), { server: proxy.url, bypass: '<-loopback>' });
-  await far.page.getByText('Dark mode').first().waitFor();
-  await far.page.getByText('Live').waitFor();
+  const { at, call } = await stage.start('Fewer colors');
+  const far = await openOther({ proxy: { server: proxy.url, bypass: '<-loopback>' } });
+  await far.getByText('Fewer colors').first().waitFor();
+  await far.getByText('Live').waitFor();
   proxy.cut();
-  await far.page.getByText('Connection lost').waitFor();
+  await far.getByText('Connection lost').waitFor();
   await call({ type: 'advance', output: 'Planned', at });
   proxy.restore();
-  await far.page.getByText('Plan waits for your review').first().waitFor();
-  await far.page.getByText('Connection lost').waitFor({ state: 'hidden' });
-  expect(await far.page.getByText('Live').count()).toBe(1);
+  await far.getByText('Plan waits for your review').first().waitFor();
+  await far.getByText('Connection lost').waitFor({ state: 'hidden' });
+  expect(await far.getByText('Live').count()).toBe(1);
 });
 
 it('started without a terminal the pages only read', async () => {
-  const { run, at, call } = await stage.start('Dark mode');
+  const { run, at, call } = await stage.start('Only read');
   await call({ type: 'advance', output: 'Planned', at });
   const env = { PATH: process.env.PATH ?? '', HOME: stage.project.home };
-  const child = spawn(process.execPath, [cli, 'ui'], { cwd: stage.project.root, env });
+  const child = spawn(process.execPath, [join(packageRoot(), 'dist', 'cli.js'), 'ui'], {
+    cwd: stage.project.root,
+    env,
+  });
   try {
     const [link] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-    const reader = await openPage(link);
-    await reader.page.goto(new URL(`/runs/${run}`, reader.page.url()).href);
-    await reader.page.getByText('This page only reads').first().waitFor();
-    expect(await reader.page.getByRole('link', { name: /^Review/ }).count()).toBe(0);
-    expect(await reader.page.getByRole('button', { name: 'Actions' }).count()).toBe(0);
-    await reader.context.close();
+    const reader = await openOther();
+    await reader.goto(link);
+    await reader.goto(new URL(`/runs/${run}`, link).href);
+    await reader.getByText('This page only reads').first().waitFor();
+    expect(await reader.getByRole('link', { name: /^Review/ }).count()).toBe(0);
+    expect(await reader.getByRole('button', { name: 'Actions' }).count()).toBe(0);
   } finally {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
+});
+
+const panel = () => page.getByRole('region', { name: 'Dry run' });
+const moveShown = () => page.getByRole('region', { name: 'This move' });
+
+it('workflows are listed, one that is broken with its problem', async () => {
+  await goTo('/');
+  await whenReady(page);
+  await page.keyboard.press('g');
+  await page.keyboard.press('w');
+  await page.getByRole('link', { name: 'feature', exact: true }).waitFor();
+  expect(await page.getByRole('main').getByText('nothing').count()).toBeGreaterThan(0);
+  await page.getByRole('link', { name: 'feature', exact: true }).click();
+  await page.getByRole('heading', { name: 'feature' }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+it('a dry run is clicked through to its end, by buttons and keys, and its place is in the address', async () => {
+  const before = (await stage.runtime.engine.runs({ ended: true })).length;
+  await goTo('/workflows/feature');
+  await moveShown().getByText('Plan it with care.').waitFor();
+  await panel().getByRole('button', { name: 'Next' }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('move')).toBe('2');
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => new URL(page.url()).searchParams.get('move')).toBe('3');
+  await page.keyboard.press('End');
+  await moveShown().getByText('complete').first().waitFor();
+  await expect.poll(() => panel().getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+  const last = page.url();
+  await page.reload();
+  await moveShown().getByText('complete').first().waitFor();
+  expect(page.url()).toBe(last);
+  await panel().getByText('With failures').click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('seed')).toBe('1');
+  expect((await stage.runtime.engine.runs({ ended: true })).length).toBe(before);
+  expect(problems).toEqual([]);
+});
+
+it('a review says that files have changed since its gates ran, and which', async () => {
+  stage.project.write({
+    '.stepfast/workflows/proof.yaml':
+      'name: proof\ndescription: x\nsteps: [{ id: fix, type: action, title: Fix, instructions: x, gate: [{ run: "true" }], review: { by: human } }]\n',
+  });
+  stage.project.trust('proof');
+  const session = { session: 'one' };
+  const { reply, run = '' } = await stage.runtime.start({ workflow: 'proof', summary: 'Proof' }, session);
+  const at = 'at' in reply ? (reply.at ?? '') : '';
+  stage.project.write({ 'src/a.txt': 'one\n' });
+  await stage.runtime.call({ type: 'advance', output: 'Fixed', at }, session, { run, waitMs: 60_000 });
+  const review = `/runs/${run}/review/${encodeURIComponent(at)}`;
+  await goTo(review);
+  await page.getByText('src/a.txt').first().waitFor();
+  expect(await page.getByText('no longer those').count()).toBe(0);
+  stage.project.write({ 'src/b.txt': 'two\n' });
+  await goTo(review);
+  await page.getByText('no longer those').waitFor();
+  await page.getByText('src/b.txt').first().waitFor();
+  await goTo(`/runs/${run}`);
+  await page.getByText('no longer those').waitFor();
+  await page.getByText('1 stale').waitFor();
+  await goTo(review);
+  const before = (await stage.runtime.engine.entries(run)).length;
+  await page.getByRole('button', { name: /^Approve/ }).click();
+  // The gates run again on the files as they are now.
+  await expect.poll(async () => (await stage.runtime.engine.view(run))?.state.status).toBe('complete');
+  const events = (await stage.runtime.engine.entries(run)).slice(before).flatMap((entry) => entry.events);
+  expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['gates.finished', 'run.completed']));
+  expect(problems).toEqual([]);
 });

@@ -1,12 +1,11 @@
 /** `stepfast report --format html`, opened from the disk as someone who got it would. */
-
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import AxeBuilder from '@axe-core/playwright';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
-import { browserProgram, openBrowser } from '../../kit/browser.ts';
+import { browserProgram, sharedBrowser } from '../../kit/browser.ts';
+import { axe, expectAccessible } from '../../kit/dashboard/axe.ts';
 
 const it = test.skipIf(browserProgram === undefined);
 const markup = '<img src=x onerror="window.pwned=1"></script><script>window.pwned=1</script>';
@@ -18,7 +17,6 @@ steps:
   - { id: build, type: loop, title: Build }
 `;
 
-let browser: Browser;
 let project: TestProject;
 let page: Page;
 const requests: string[] = [];
@@ -26,7 +24,6 @@ const problems: string[] = [];
 
 beforeAll(async () => {
   if (browserProgram === undefined) return;
-  browser = await openBrowser();
   project = createTestProject({
     '.stepfast/workflows/feature.yaml': workflow,
     'check.sh': 'echo "FAIL src/add.test.ts > adds"; test -f good\n',
@@ -42,9 +39,10 @@ beforeAll(async () => {
   await runtime.call({ type: 'note', kind: 'decision', text: `Three colors ${markup}` }, session, { run });
   await runtime.call({ type: 'advance', output: `Planned ${markup}`, at }, session, { run, waitMs: 60_000 });
   expect((await project.run(['report', '-o', 'report.html'])).code).toBe(0);
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, offline: true });
-  context.setDefaultTimeout(120_000);
-  page = await context.newPage();
+  const browser = await sharedBrowser();
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 }, offline: true });
+  page.setDefaultTimeout(120_000);
+  await page.addInitScript(axe);
   page.on('request', (request) => requests.push(request.url()));
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
@@ -53,7 +51,7 @@ beforeAll(async () => {
   await page.goto(pathToFileURL(join(project.root, 'report.html')).href);
 });
 afterAll(async () => {
-  await browser?.close();
+  await page?.context().close();
   project?.[Symbol.dispose]();
 });
 
@@ -77,15 +75,5 @@ it('decides nothing, and runs nothing that an agent wrote', async () => {
 });
 
 it('has no violation of accessibility rules, light and dark, wide and narrow', async () => {
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      expect(
-        await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
-        `${width}`,
-      ).toBeLessThanOrEqual(0);
-    }
+  await expectAccessible(page, 'the report');
 });

@@ -1,10 +1,7 @@
-import { join } from 'node:path';
 import { createTestProject, type TestFiles } from '../../../src/testing/index.ts';
-import { openTerminal } from '../../kit/terminal.ts';
+import { openProjectSite } from '../../kit/dashboard/site.ts';
 
-export const cli = join(import.meta.dirname, '../../../dist/cli.js');
-
-export const workflow = `name: feature
+const workflow = `name: feature
 description: Plan it, build it in tasks, close it
 budget: { turns: 40 }
 loops:
@@ -25,27 +22,15 @@ const files = {
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
-/** A project with its dashboard, as a person starts it in a terminal. */
+/** A project whose gates run, with its dashboard. */
 export async function openStage(more: TestFiles = {}) {
   const project = createTestProject({ ...files, ...more });
   project.trust('feature');
   const runtime = project.runtime();
-  const terminal = await openTerminal({
-    directory: join(project.root, '..'),
-    cwd: project.root,
-    env: { PATH: process.env.PATH ?? '', HOME: project.home, LANG: 'C.UTF-8' },
-    columns: 200,
-    rows: 30,
-    command: [process.execPath, cli, 'ui', '--no-open'],
-  });
-  const link = async (): Promise<string> => {
-    await terminal.waitFor(/http:\/\/127\.0\.0\.1:\d+\/open\?token=[\w-]{43}/);
-    return [...(await terminal.screen()).matchAll(/http:\S+token=[\w-]{43}/g)].at(-1)?.[0] ?? '';
-  };
   return {
+    ...(await openProjectSite(project)),
     project,
     runtime,
-    terminal,
     /** Of a run by a session of its own. */
     async start(summary: string) {
       const { reply, run = '' } = await runtime.start({ workflow: 'feature', summary }, { session: summary });
@@ -53,19 +38,6 @@ export async function openStage(more: TestFiles = {}) {
       const call = (request: Parameters<typeof runtime.call>[0], who: object = { session: summary }) =>
         runtime.call(request, who, { run, waitMs: 60_000 });
       return { run, at, call };
-    },
-    link,
-    async newLink() {
-      const before = await link();
-      await terminal.press('Enter');
-      for (;;) {
-        const now = await link();
-        if (now !== before) return now;
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      await terminal.close();
-      project[Symbol.dispose]();
     },
   };
 }

@@ -1,52 +1,45 @@
-/** The dashboard of a real team server over a real PostgreSQL. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashDefinition } from '../../../src/definition/index.ts';
-import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts';
-import { createProjects, createTokens } from '../../../src/store/postgres/index.ts';
-import { browserProgram, openBrowser } from '../../kit/browser.ts';
+/** The dashboard of a real team server over a real PostgreSQL: what differs from the one over files. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Engine } from '../../../src/engine/index.ts';
+import { browserProgram, sharedBrowser } from '../../kit/browser.ts';
+import { axe, expectAccessible } from '../../kit/dashboard/axe.ts';
+import { measureSeen } from '../../kit/dashboard/seen.ts';
 import { signInTo } from '../../kit/dashboard/sign-in.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openTeamSite, type TeamSite } from '../../kit/dashboard/site.ts';
+import { situations } from '../../kit/dashboard/situations.ts';
 import { action, workflow } from '../../kit/run.ts';
 import { startIssuer } from '../server/issuer-kit.ts';
-import { becomePerson, passphrase } from '../server/person-kit.ts';
-import { type Cli, createCli, type Served } from '../server/serve-kit.ts';
+import { passphrase } from '../server/person-kit.ts';
+import { actions } from './actions.ts';
+import { corpus, playHostile } from './hostile.ts';
+import { openHostilePages } from './hostile-pages.ts';
+import { fillDecision, openDecision } from './perform.ts';
 
 const it = test.skipIf(browserProgram === undefined);
 const definition = workflow([action('plan', { title: 'Plan', review: { by: 'human' } }), action('build')]);
 
-let database: TestDatabase;
-let cli: Cli;
-let served: Served;
-let browser: Browser;
+let site: TeamSite;
 let engine: Engine;
-let project: number;
-let credential: string;
 
 beforeAll(async () => {
   if (browserProgram === undefined) return;
-  database = await startDatabase({ fsync: false });
-  const { url, postgres } = database;
-  project = (await createProjects(url).create('shop')).id;
-  const invitation = { kind: 'person' as const, name: 'Ada', scopes: ['join'] };
-  const { token } = await createTokens(url).create(project, invitation);
-  engine = createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition });
-  cli = createCli({ STEPFAST_DATABASE_URL: url });
-  served = await cli.serve('--no-jobs');
-  credential = (await becomePerson(served.url, token)).credential;
-  browser = await openBrowser();
+  site = await openTeamSite();
+  engine = site.engine;
 });
-afterAll(async () => {
-  await browser?.close();
-  await served?.stop();
-  cli?.dispose();
-  await database?.[Symbol.asyncDispose]();
+afterAll(async () => await site?.[Symbol.asyncDispose]());
+
+const pages: Page[] = [];
+afterEach(async () => {
+  for (const page of pages.splice(0)) await page.context().close();
 });
 
 async function openPage(): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  context.setDefaultTimeout(120_000);
-  return await context.newPage();
+  const browser = await sharedBrowser();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.setDefaultTimeout(120_000);
+  pages.push(page);
+  return page;
 }
 
 const ada = { project: 'shop', name: 'Ada' };
@@ -66,10 +59,18 @@ async function approve(page: Page): Promise<void> {
   await page.locator('form [type=submit]').click();
 }
 
+it('the page to sign in is accessible', async () => {
+  const page = await openPage();
+  await page.addInitScript(axe);
+  await page.goto(site.url);
+  await page.getByLabel('Passphrase').waitFor();
+  await expectAccessible(page, 'sign in');
+});
+
 it('a person signs in with a passphrase and decides', async () => {
   const run = await waitingRun('Dark mode');
   const page = await openPage();
-  await page.goto(served.url);
+  await page.goto(site.url);
   await signInTo(page, ada, 'not this one');
   await page.getByRole('alert').waitFor();
   await signInTo(page, { project: 'shop', name: 'nobody' });
@@ -87,11 +88,11 @@ it('a person signs in with a passphrase and decides', async () => {
 it('S5: what a page decides with is only in its memory, so another page asks for the passphrase', async () => {
   const run = await waitingRun('Sepia');
   const page = await openPage();
-  await page.goto(served.url);
+  await page.goto(site.url);
   await signInTo(page, ada);
   await page.getByText('Live').waitFor();
   // A page that is loaded again has forgotten it.
-  await page.goto(`${served.url}/runs/${run}`);
+  await page.goto(`${site.url}/runs/${run}`);
   await approve(page);
   const dialog = page.getByRole('dialog', { name: 'Passphrase' });
   await dialog.getByLabel('Passphrase').fill('not this one');
@@ -105,7 +106,7 @@ it('S5: what a page decides with is only in its memory, so another page asks for
 
 it('S5: with an issuer, the page waits until the person has agreed there', async () => {
   const issuer = await startIssuer('the team');
-  const own = await cli.serve(
+  const own = await site.program.serve(
     '--no-jobs',
     ...['--issuer', issuer.url, '--jwks', `${issuer.url}/keys`, '--client-id', issuer.client],
     ...['--audience', 'the team'],
@@ -137,7 +138,7 @@ it("S4: a review says which checks an agent's token reported, and not of those t
   const gate = [{ run: 'npm test' }, { run: 'npm run lint' }];
   const gated = workflow([action('plan', { gate, review: { by: 'human' } })]);
   const page = await openPage();
-  await page.goto(served.url);
+  await page.goto(site.url);
   await signInTo(page, ada);
   await page.getByText('Live').waitFor();
   const reviewOf = async (kind: 'agent' | 'runner') => {
@@ -148,7 +149,7 @@ it("S4: a review says which checks an agent's token reported, and not of those t
     const receipts = gate.map((_, index) => ({ gate: index, pass: true, exit: 0 }));
     const actor = { kind: 'engine', principal: { kind, subject: 'x' } } as const;
     await engine.execute(run, { type: 'gatesFinished', now: Date.now(), id, receipts, actor });
-    await page.goto(`${served.url}/runs/${run}`);
+    await page.goto(`${site.url}/runs/${run}`);
     await page.getByRole('link', { name: 'Review' }).first().waitFor();
     // Of the step, and of each row of its evidence.
     const labels = await page.getByText(/reported by the agent/i).all();
@@ -164,7 +165,7 @@ it("S4: a review says which checks an agent's token reported, and not of those t
 
 it('a refused sign-in puts the focus on the passphrase, and not where another field is being corrected', async () => {
   const page = await openPage();
-  await page.goto(served.url);
+  await page.goto(site.url);
   const focused = () => page.evaluate('document.activeElement?.id');
   await signInTo(page, ada, 'not this one');
   await page.getByRole('alert').waitFor();
@@ -183,7 +184,7 @@ it('a refused sign-in puts the focus on the passphrase, and not where another fi
 
 it('a person signs out, and the browser has nothing left to read with', async () => {
   const page = await openPage();
-  await page.goto(served.url);
+  await page.goto(site.url);
   await signInTo(page, ada);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -194,16 +195,16 @@ it('a person signs out, and the browser has nothing left to read with', async ()
 
 it('a browser sees what others change, and comes back after the server was away', async () => {
   const page = await openPage();
-  await page.goto(served.url);
+  await page.goto(site.url);
   await signInTo(page, ada);
   await page.getByText('Live').waitFor();
   await waitingRun('Light mode');
   await page.getByText('Light mode').first().waitFor();
-  const { port } = new URL(served.url);
-  await served.stop();
+  const { port } = new URL(site.url);
+  await site.served.stop();
   await page.getByText('Connection lost').waitFor();
   await waitingRun('High contrast');
-  served = await cli.serve('--no-jobs', '--port', port);
+  site.served = await site.program.serve('--no-jobs', '--port', port);
   await page.getByText('High contrast').first().waitFor();
   expect(await page.getByText('Sign in').count()).toBe(0);
 });
@@ -213,11 +214,11 @@ it('a request with the cookie must come from a page of this server', async () =>
   const { at } = (await engine.execute(run, { type: 'status', now: Date.now() })).reply as { at?: string };
   const command = { type: 'review', verdict: 'approve', at, actor: { kind: 'person' } };
   const send = (headers: Record<string, string>) =>
-    fetch(`${served.url}/v1/runs/${run}/commands`, {
+    fetch(`${site.url}/v1/runs/${run}/commands`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        cookie: `stepfast_token=${credential}`,
+        cookie: `stepfast_token=${site.credential}`,
         ...headers,
       },
       body: JSON.stringify({ command }),
@@ -225,11 +226,60 @@ it('a request with the cookie must come from a page of this server', async () =>
   expect((await send({})).status).toBe(403);
   expect((await send({ origin: 'https://evil.example' })).status).toBe(403);
   expect((await send({ origin: 'null' })).status).toBe(403);
-  expect((await send({ origin: served.url, cookie: 'stepfast_token=x' })).status).toBe(401);
+  expect((await send({ origin: site.url, cookie: 'stepfast_token=x' })).status).toBe(401);
   expect((await engine.view(run))?.state.status).toBe('waiting');
-  expect((await send({ origin: served.url })).status).toBe(200);
+  expect((await send({ origin: site.url })).status).toBe(200);
   expect((await engine.view(run))?.state.step).toBe('build');
-  const page = await fetch(`${served.url}/runs/x`);
+  const page = await fetch(`${site.url}/runs/x`);
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-  expect((await fetch(`${served.url}/v1/nothing`)).status).toBe(404);
+  expect((await fetch(`${site.url}/v1/nothing`)).status).toBe(404);
+});
+
+it('another browser sees a decision in the list, in what needs a person and on the run', async () => {
+  const { row, needs, page } = await measureSeen(site, await sharedBrowser(), 1);
+  // Clocks of two processes may differ by a little.
+  for (const ms of [...row, ...needs, ...page]) expect(ms).toBeGreaterThan(-50);
+  expect(row).toHaveLength(1);
+});
+
+async function enter(): Promise<Page> {
+  const page = await site.enter(await sharedBrowser());
+  pages.push(page);
+  return page;
+}
+
+it('a person who answers a question too late is told so and keeps the words', async () => {
+  const answer = actions.find(({ in: where }) => where === 'question') ?? expect.unreachable();
+  const played = await situations.question(engine, 'Which currency?');
+  const page = await enter();
+  await page.goto(`${site.url}/runs/${played.run}`);
+  const form = await openDecision(page, answer);
+  await fillDecision(form, answer);
+  await page.route('**/v1/runs/*/page', (route) => route.abort());
+  await played.person({ type: 'rewind', to: 'think' });
+  const before = await played.state();
+  await form.getByRole('button', { name: answer.send }).click();
+  await form.getByRole('alert').waitFor();
+  expect(await form.getByRole('textbox').inputValue()).toBe('Euro');
+  expect(await played.state()).toEqual(before);
+});
+
+it('a workflow is drawn and played, and what needs files is not shown', async () => {
+  const { run, at } = await situations.review(engine, 'Dark mode');
+  const page = await enter();
+  await page.goto(`${site.url}/runs/${run}/workflow`);
+  await page.getByRole('region', { name: 'Dry run' }).getByRole('button', { name: 'Next' }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('move')).toBe('2');
+  await page.goto(`${site.url}/workflows/go`);
+  await page.getByRole('region', { name: 'This move' }).waitFor();
+  await page.goto(`${site.url}/runs/${run}/review/${encodeURIComponent(await at())}`);
+  await page.getByRole('heading', { name: 'Your decision' }).waitFor();
+  expect(await page.getByText('The change').count()).toBe(0);
+});
+
+it('every hostile text in every field of a run is text', async () => {
+  const { run } = await playHostile(engine, (field) => `${field}: ${corpus.join(' ')}`, 'parked');
+  const pages = await openHostilePages(site, await enter());
+  await pages.visit('/');
+  await pages.openParts(run);
 });

@@ -9,7 +9,7 @@ export const answerPassphrase = (page: Page): Promise<unknown> =>
     const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
     set.call(field, ${JSON.stringify(passphrase)});
     field.dispatchEvent(new Event('input', { bubbles: true }));
-    setTimeout(() => field.form.requestSubmit(), 50);
+    requestAnimationFrame(() => field.form.requestSubmit());
   }).observe(document, { childList: true, subtree: true });`);
 
 export async function signInTo(

@@ -6,7 +6,7 @@ import type { Definition } from '../../../src/machine/index.ts';
 import { createProjects, createTokens } from '../../../src/store/postgres/index.ts';
 import { createTestProject, type TestFiles, type TestProject } from '../../../src/testing/index.ts';
 import { becomePerson } from '../../e2e/server/person-kit.ts';
-import { createCli, type Served } from '../../e2e/server/serve-kit.ts';
+import { type Cli, createCli, type Served } from '../../e2e/server/serve-kit.ts';
 import { startDatabase, type TestDatabase } from '../database.ts';
 import { openTerminal } from '../terminal.ts';
 import { answerPassphrase, signInTo } from './sign-in.ts';
@@ -27,13 +27,23 @@ type ServedProject = Pick<TestProject, 'root' | 'home' | 'runtime' | typeof Symb
 
 export interface FileSite extends Site {
   project: ServedProject;
+  /** One that no browser has used. */
+  link(): Promise<string>;
 }
 
 export interface TeamSite extends Site {
   database: TestDatabase;
   project: number;
+  program: Cli;
+  /** Exchanged by a test that restarts it. */
   served: Served;
+  /** What Ada's requests decide with. */
+  credential: string;
 }
+
+/** Until all data and code of the page is there and shown. */
+export const whenReady = (page: Page): Promise<void> =>
+  page.locator(':root[data-ready]').waitFor({ state: 'attached' });
 
 async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
@@ -68,18 +78,22 @@ export async function openProjectSite(project: ServedProject): Promise<FileSite>
     return used.has(shown) ? undefined : shown;
   };
   const url = new URL((await unusedLink()) ?? '').origin;
+  const link = async (): Promise<string> => {
+    let found = await unusedLink();
+    if (found === undefined) await terminal.press('Enter');
+    while (found === undefined) found = await unusedLink();
+    used.add(found);
+    return found;
+  };
   return {
     store: 'files',
     project,
     engine: project.runtime().engine,
     url,
+    link,
     async enter(browser, options) {
-      let link = await unusedLink();
-      if (link === undefined) await terminal.press('Enter');
-      while (link === undefined) link = await unusedLink();
-      used.add(link);
       const page = await newPage(browser, options);
-      await page.goto(link);
+      await page.goto(await link());
       return page;
     },
     async [Symbol.asyncDispose]() {
@@ -98,26 +112,32 @@ export async function openTeamSite(): Promise<TeamSite> {
   const { token } = await createTokens(databaseUrl).create(project, invitation);
   const program = createCli({ STEPFAST_DATABASE_URL: databaseUrl });
   const served = await program.serve('--no-jobs', '--rate', '1000000');
-  await becomePerson(served.url, token);
-  return {
+  const { credential } = await becomePerson(served.url, token);
+  let signedIn: BrowserContextOptions | undefined;
+  const site: TeamSite = {
     store: 'PostgreSQL',
     database,
     project,
+    program,
     served,
+    credential,
     engine: createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition }),
     url: served.url,
     async enter(browser, options) {
-      const page = await newPage(browser, options);
+      const page = await newPage(browser, { ...options, ...signedIn });
       await answerPassphrase(page);
       await page.goto(served.url);
+      if (signedIn) return page;
       await signInTo(page, { project: 'shop', name: 'Ada' });
       await page.getByLabel('Passphrase').waitFor({ state: 'hidden' });
+      signedIn = { storageState: await page.context().storageState() };
       return page;
     },
     async [Symbol.asyncDispose]() {
-      await served.stop();
+      await site.served.stop();
       program.dispose();
       await database[Symbol.asyncDispose]();
     },
   };
+  return site;
 }
