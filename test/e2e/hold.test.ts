@@ -66,18 +66,3 @@ it('[pain 13] a session that stops red continues with the reason, fixes it and m
   expect(rest).toHaveLength(1);
   expect(holds.last?.verdict).toBe('green');
 });
-
-it('a session that was held and stops red again may stop', async () => {
-  hold('false');
-  model.always(lastUser(/./), reply.text('Done.'));
-  const { requests } = await run(['do it']);
-  expect(requests.requestsOf('main')).toHaveLength(2);
-});
-
-it('where the command is green nothing of it reaches the model', async () => {
-  hold('true');
-  model.always(lastUser(/./), reply.text('Done.'));
-  const { requests } = await run(['do it']);
-  expect(requests.requestsOf('main')).toHaveLength(1);
-  expect(requests.containing('stepfast hold')).toHaveLength(0);
-});

@@ -13,6 +13,7 @@ import {
   lastUser,
   reply,
 } from '../../src/testing/index.ts';
+import { cliProgram } from '../../src/testing/programs.ts';
 import { claudeCommand } from '../kit/claude.ts';
 import { openTerminal } from '../kit/terminal.ts';
 import { settings } from './claude/stage.ts';
@@ -56,7 +57,7 @@ it.skipIf(!hasTmux)(
       mcp: {
         stepfast: {
           command: process.execPath,
-          args: [join(top, 'dist', 'cli.js'), 'mcp'],
+          args: [cliProgram, 'mcp'],
           alwaysLoad: true,
         },
       },
@@ -97,7 +98,7 @@ it.skipIf(!hasTmux)('A15: the agent is told once that its context is nearly full
   model.on(lastUser(/second/), reply.text('Noted.', full));
   model.on(lastUser(/third/), reply.text('Understood.', full));
   const mcp = {
-    stepfast: { command: process.execPath, args: [join(top, 'dist', 'cli.js'), 'mcp'], alwaysLoad: true },
+    stepfast: { command: process.execPath, args: [cliProgram, 'mcp'], alwaysLoad: true },
   };
   const statusLine = { type: 'command', command: `node '${dist}'` };
   const command = await claudeCommand({

@@ -3,9 +3,9 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, type AnsweredStatus, isRefused, type LocalRuntime } from '../../src/runtime/index.ts';
-import { createTestProject, type TestProject } from '../../src/testing/index.ts';
-import { cliProgram } from '../../src/testing/programs.ts';
+import { createTestProject, type TestProject } from '../testing/index.ts';
+import { cliProgram } from '../testing/programs.ts';
+import { type Answer, type AnsweredStatus, isRefused, type LocalRuntime } from './index.ts';
 
 /** An agent that says whatever gets it to the end. Each of its tries is refused, or shown for what it is. */
 const liar = { session: 'liar', host: 'scripted' };

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import type { TestProject } from '../../src/testing/index.ts';
-import { playExample, testFile } from '../kit/example-workflow.ts';
-import type { Desk } from '../kit/scripted-agent.ts';
+import type { TestProject } from '../src/testing/index.ts';
+import { playExample, testFile } from './kit/example-workflow.ts';
+import type { Desk } from './kit/scripted-agent.ts';
 
 let project: TestProject | undefined;
 afterEach(() => {

@@ -1,18 +1,20 @@
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { TestProject } from '../../src/testing/index.ts';
-import { exampleDirectory, playAgain, playExample, testFile } from '../kit/example-workflow.ts';
-import { builtCli } from '../kit/scripted-agent.ts';
-import { xmlProblems } from '../kit/xml.ts';
+import { run } from '../src/cli/index.ts';
+import { createFakeIo } from '../src/testing/fake-io.ts';
+import type { TestProject } from '../src/testing/index.ts';
+import { exampleDirectory, playAgain, playExample, testFile } from './kit/example-workflow.ts';
+import { xmlProblems } from './kit/xml.ts';
 
 const files = readdirSync(exampleDirectory);
 const inputs: Record<string, readonly string[]> = { 'release.yaml': ['--input', 'version=1.2.0'] };
 
-const stepfast = async (...args: string[]): Promise<string> =>
-  (await promisify(execFile)(process.execPath, [builtCli, ...args], { cwd: exampleDirectory })).stdout;
+async function stepfast(...args: string[]): Promise<string> {
+  const { io, stdout, stderr } = createFakeIo({ cwd: exampleDirectory });
+  expect(await run(args, io), stderr()).toBe(0);
+  return stdout();
+}
 
 describe.each(files)('%s', (file) => {
   test('has no errors and no warnings', async () => {

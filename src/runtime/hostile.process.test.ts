@@ -2,15 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hashDefinition, loadWorkflowTemplateFromString } from '../../src/definition/index.ts';
+import { hashDefinition, loadWorkflowTemplateFromString } from '../definition/index.ts';
+import { respond } from '../machine/index.ts';
+import { createTestProject, type TestProject } from '../testing/index.ts';
 import {
   type Answer,
   type AnsweredStatus,
   type CallerIdentity,
   isRefused,
   type LocalRuntime,
-} from '../../src/runtime/index.ts';
-import { createTestProject, type TestProject } from '../../src/testing/index.ts';
+} from './index.ts';
 
 /** A repository cloned from a stranger, and what can go wrong around a runner. */
 const agent: CallerIdentity = { session: 'one' };
@@ -57,7 +58,6 @@ describe('a run that came with the repository', () => {
     const runtime = project.runtime();
     const bundled = runtime.resolve('release');
     const command = { type: 'start', now: 1, run: 'checked-20261115-aaaaaaaa' } as const;
-    const { respond } = await import('../../src/machine/index.ts');
     const { state, events } = respond(evil, null, command);
     if (!state) throw new Error('not started');
     await runtime.store.create(
@@ -76,7 +76,6 @@ describe('a run that came with the repository', () => {
       gated('true').replace("run: 'true'", 'exists: README.md'),
     );
     const runtime = project.runtime();
-    const { respond } = await import('../../src/machine/index.ts');
     const begin = { type: 'start', now: Date.now(), run: 'checked-20261115-bbbbbbbb' } as const;
     const first = respond(harmless, null, begin);
     const asked = respond(harmless, first.state, { type: 'advance', now: Date.now(), output: 'done' });
@@ -120,7 +119,7 @@ describe('gates', () => {
 
   test('a late word that a runner is dead does not touch the next gate run', async () => {
     const { runtime, run, at } = await begun(gated('sleep 60'));
-    const waiting = told(await runtime.call({ type: 'advance', output: 'done', at }, agent, { waitMs: 100 }));
+    const waiting = told(await runtime.call({ type: 'advance', output: 'done', at }, agent, { waitMs: 0 }));
     const late = { type: 'status', now: Date.now(), at, runnerAlive: false } as const;
     const { interrupted } = await runtime.engine.execute(run, late, undefined, { check: `${at}!0` });
     expect(interrupted).toBe(false);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Answer, type AnsweredStatus, isRefused, type LocalRuntime } from '../../src/runtime/index.ts';
-import { createTestProject, type TestProject } from '../../src/testing/index.ts';
+import { createTestProject, type TestProject } from '../testing/index.ts';
+import { type Answer, type AnsweredStatus, isRefused, type LocalRuntime } from './index.ts';
 
 const agent = { session: 's1' };
 const person = { actor: { kind: 'person' as const, name: 'ann' } };
