@@ -18,6 +18,8 @@ export interface HookKit {
   start(): Promise<{ run: string; at: string }>;
   call(run: string, request: Request): Promise<string>;
   fire(event: string, payload?: object): Promise<Fired>;
+  /** The hook of Claude Code that may wake the session. */
+  wake(event: string, payload?: object): Promise<HookAnswer>;
   /** An event of any host. */
   send(host: Host, event: string, payload: unknown): Promise<HookAnswer>;
   /** A Stepfast tool was called by the session and answered. */
@@ -56,20 +58,22 @@ export function createHookKit(files: Record<string, string>, limits: Partial<Hos
   let later = 0;
   let count = 0;
   project.env.STEPFAST_HOOK_WAIT_MS = patientMs;
-  const send: HookKit['send'] = (host, event, payload) => {
+  const run = (host: Host, event: string, payload: unknown, wakes = false): Promise<HookAnswer> => {
     const unhurried = { ...host, limits: { ...host.limits, toolHookMs: 3_600_000, ...limits } };
-    return runHook(unhurried, event, JSON.stringify(payload), {
+    const environment = {
       env: project.env,
       commandEnv: withoutAgentVariables(project.env),
       home: project.env.HOME ?? '',
       now: () => Date.now() + later,
       pid: process.pid,
       program: cliProgram,
-    });
+    };
+    return runHook(unhurried, event, JSON.stringify(payload), environment, { wakes });
   };
-  const fire = async (event: string, payload: object = {}): Promise<Fired> => {
+  const send: HookKit['send'] = (host, event, payload) => run(host, event, payload);
+  const whole = (event: string, payload: object): object => {
     count += 1;
-    const whole = {
+    return {
       session_id: 'a',
       transcript_path: transcript,
       cwd: project.root,
@@ -77,7 +81,9 @@ export function createHookKit(files: Record<string, string>, limits: Partial<Hos
       prompt_id: `p${count}`,
       ...payload,
     };
-    const answered = await send(claudeCode, event, whole);
+  };
+  const fire = async (event: string, payload: object = {}): Promise<Fired> => {
+    const answered = await send(claudeCode, event, whole(event, payload));
     const json = answered.stdout.startsWith('{') ? JSON.parse(answered.stdout) : {};
     const added = json.hookSpecificOutput?.additionalContext;
     const held = event === 'Stop' ? added : json.reason;
@@ -101,6 +107,7 @@ export function createHookKit(files: Record<string, string>, limits: Partial<Hos
       return reply.at ?? '';
     },
     fire,
+    wake: (event, payload = {}) => run(claudeCode, event, whole(event, payload), true),
     send,
     called: (session, answer, more = {}) =>
       fire('PostToolUse', {

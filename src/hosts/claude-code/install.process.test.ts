@@ -122,6 +122,12 @@ test('[pain 20] an init that fails leaves every byte and no record', async () =>
   expect(readdirSync(join(claude.context.state, 'installs'))).toEqual([]);
 });
 
+test('[pain 20] an init that fails where there was nothing leaves no folder', async () => {
+  claude.trouble({ fails: 'plugin install' });
+  expect(await claude.init()).toMatchObject({ code: 'host_failed' });
+  expect(existsSync(join(claude.context.root, '.claude'))).toBe(false);
+});
+
 test('[pain 20] without a record, what has our name goes, and the status line where it is ours to the letter', async () => {
   claude.put('{ "model": "x" }\n');
   await claude.init();

@@ -1,7 +1,6 @@
 /** A project with `stop: check` workflows, and an agent that calls no Stepfast tool unless a test says so. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hookLogEntries } from '../../../src/hooks/index.ts';
 import {
   type ClaudeProject,
   contextOf,
@@ -11,27 +10,14 @@ import {
   type StreamEvent,
   toolCall,
 } from '../../../src/testing/index.ts';
+import { gate } from '../../kit/checked-workflow.ts';
 import { createClaudeProject } from '../../kit/claude.ts';
-
-/** Passes once `total.txt` has 42 in it. */
-export const passes = 'grep -q 42 total.txt || { echo not ok 1 - the total is wrong; exit 1; }';
-
-/** `steps` are lines of YAML below `steps:`, and whatever follows them. */
-export const workflow = (steps: string, name = 'w'): string =>
-  `name: ${name}\ndescription: Does it\nstop: check\nsteps:\n${steps}`;
-
-/** One step with the gate; its instructions have the id in capitals. */
-export const step = (id: string, more: string): string =>
-  `  - { id: ${id}, type: action, instructions: INSTRUCTIONS-${id.toUpperCase()}, ${more} }\n`;
-
-export const gate = (run: string): string => `gate: [{ run: ${JSON.stringify(run)} }]`;
 
 /** The bundled workflow with the project's own test command, as `init` writes it. */
 export const goWith = (run: string): string =>
   `name: go\nextends: go\nsteps:\n  - { id: do, ${gate(run)} }\n`;
 
-/** A slow gate starts with it. It ends when the test says so, so that no test waits for a clock or races with one. */
-export const until = 'while [ ! -f ../release ]; do sleep 0.1; done';
+/** Ends what `until` waits for. */
 export const release = ({ project }: ClaudeProject): void =>
   writeFileSync(join(project.root, '..', 'release'), '');
 
@@ -78,9 +64,3 @@ export const stateOf = async ({ project }: ClaudeProject) => await (await projec
 /** The verdicts of the project's checks, in order. */
 export const verdictsOf = async ({ project }: ClaudeProject): Promise<boolean[]> =>
   (await (await project.onlyRun()).events('gates.finished')).map(({ pass }) => pass);
-
-/** Why stops were allowed or held, in order. */
-export const stopsOf = ({ project }: ClaudeProject): string[] =>
-  hookLogEntries({ directory: join(project.root, '.stepfast') }).flatMap((entry) =>
-    entry.what === 'allowed' || entry.what === 'held' ? [`${entry.what}: ${entry.why}`] : [],
-  );

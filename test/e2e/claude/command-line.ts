@@ -38,8 +38,7 @@ export async function createCommandLine(
   return {
     home,
     async stepfast(args, options = {}) {
-      const main = [cliProgram, ...args];
-      const { program, args: rest } = await isolate(model, process.execPath, main);
+      const { program, args: rest } = await isolate(model, process.execPath, [cliProgram, ...args]);
       const { path = join(home, 'bin') } = options;
       return await new Promise((resolve) => {
         execFile(program, rest, { cwd: options.cwd ?? cwd, env: env(path) }, (error, stdout, stderr) =>

@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Check } from '../../../src/runtime/index.ts';
 import { configOf } from '../../../src/testing/claude/command.ts';
 import {
@@ -11,19 +11,18 @@ import {
 } from '../../../src/testing/index.ts';
 import { type CommandLine, createCommandLine, picture } from './command-line.ts';
 
-const _top = join(import.meta.dirname, '..', '..', '..');
-
 let project: TestProject;
 let model: ScriptedModel;
 let line: CommandLine;
 
-beforeEach(async () => {
+// One installation, which the last tests break.
+beforeAll(async () => {
   project = createTestProject({ '.stepfast/config.yaml': '' });
   model = await createScriptedModel();
   line = await createCommandLine(join(project.root, '..', 'claude-home'), project.root, model);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await model[Symbol.asyncDispose]();
   project[Symbol.dispose]();
 });
@@ -36,16 +35,46 @@ async function doctor(...more: string[]): Promise<{ code: number; checks: Check[
   return { code, checks: sections.flatMap(({ checks }) => checks) };
 }
 
-it('[002/10] what keeps hooks from firing is reported with its fix: no plugin, switched off, settings that forbid or break', async () => {
+it('[002/10] without the plugin, and in a project that has it, doctor says what to do', async () => {
   expect((await doctor()).checks).toContainEqual(
     expect.objectContaining({ what: 'plugin', state: 'wrong', next: expect.stringMatching(/ init$/) }),
   );
   await line.stepfast(['init', '--yes']);
   expect((await doctor()).checks).toContainEqual(expect.objectContaining({ what: 'plugin', state: 'ok' }));
+});
+
+it('doctor --live proves every hook of the plugin in the real program, and touches nothing of the person’s', async () => {
+  const before = [picture(configOf(line.home)), picture(project.root)];
+  const { code, checks } = await doctor('--live');
+  const told = checks.filter(({ says }) => says.startsWith('proven'));
+  expect(checks.filter(({ state }) => state === 'wrong')).toEqual([]);
+  expect(code).toBe(0);
+  expect(told.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['SessionStart', 'PreCompact', 'Stop', 'SubagentStart', 'SessionEnd']),
+  );
+  expect([picture(configOf(line.home)), picture(project.root)]).toEqual(before);
+});
+
+it('doctor --live tells a hook that the host never starts from one whose words are cut', async () => {
+  const hooks = join(plugin(), 'hooks', 'hooks.json');
+  writeFileSync(hooks, readFileSync(hooks, 'utf8').replace('"Write|Edit|NotebookEdit"', '"NoSuchTool"'));
+  const shim = join(plugin(), 'hooks', 'stepfast-hook.sh');
+  const long = `if [ "$1" = session_start ]; then i=0; while [ $i -lt 400 ]; do echo "line $i of a text that is far too long"; i=$((i+1)); done; exit 0; fi`;
+  writeFileSync(shim, readFileSync(shim, 'utf8').replace('\n', `\n${long}\n`));
+  const { code, checks } = await doctor('--live');
+  expect(code).toBe(1);
+  expect(checks).toContainEqual(
+    expect.objectContaining({ what: 'PostToolUse (write)', says: 'silent: the host never started it' }),
+  );
+  expect(checks).toContainEqual(
+    expect.objectContaining({ what: 'SessionStart', says: 'cut: the model got only the beginning' }),
+  );
+});
+
+it('[002/10] what keeps hooks from firing is reported with its fix: switched off, forbidden, broken', async () => {
   const settings = join(project.root, '.claude', 'settings.local.json');
   const now = readFileSync(settings, 'utf8');
   writeFileSync(settings, now.replace('"stepfast@stepfast": true', '"stepfast@stepfast": false'));
-  mkdirSync(configOf(line.home), { recursive: true });
   writeFileSync(join(configOf(line.home), 'settings.json'), '{ "disableAllHooks": true }');
   const off = await doctor();
   expect(off.code).toBe(1);
@@ -61,36 +90,5 @@ it('[002/10] what keeps hooks from firing is reported with its fix: no plugin, s
       what: 'settings',
       says: expect.stringContaining('.claude/settings.local.json, line 1, column 3: a comment'),
     }),
-  );
-});
-
-it('doctor --live proves every hook of the plugin in the real program, and touches nothing of the person’s', async () => {
-  await line.stepfast(['init', '--yes']);
-  const before = [picture(configOf(line.home)), picture(project.root)];
-  const { code, checks } = await doctor('--live');
-  const told = checks.filter(({ says }) => says.startsWith('proven'));
-  expect(checks.filter(({ state }) => state === 'wrong')).toEqual([]);
-  expect(code).toBe(0);
-  expect(told.map(({ what }) => what)).toEqual(
-    expect.arrayContaining(['SessionStart', 'PreCompact', 'Stop', 'SubagentStart', 'SessionEnd']),
-  );
-  expect(told.find(({ what }) => what === 'SessionStart')?.says).toMatch(/^proven/);
-  expect([picture(configOf(line.home)), picture(project.root)]).toEqual(before);
-});
-
-it('doctor --live tells a hook that the host never starts from one whose words are cut', async () => {
-  await line.stepfast(['init', '--yes']);
-  const hooks = join(plugin(), 'hooks', 'hooks.json');
-  writeFileSync(hooks, readFileSync(hooks, 'utf8').replace('"Write|Edit|NotebookEdit"', '"NoSuchTool"'));
-  const shim = join(plugin(), 'hooks', 'stepfast-hook.sh');
-  const long = `if [ "$1" = session_start ]; then i=0; while [ $i -lt 400 ]; do echo "line $i of a text that is far too long"; i=$((i+1)); done; exit 0; fi`;
-  writeFileSync(shim, readFileSync(shim, 'utf8').replace('\n', `\n${long}\n`));
-  const { code, checks } = await doctor('--live');
-  expect(code).toBe(1);
-  expect(checks).toContainEqual(
-    expect.objectContaining({ what: 'PostToolUse (write)', says: 'silent: the host never started it' }),
-  );
-  expect(checks).toContainEqual(
-    expect.objectContaining({ what: 'SessionStart', says: 'cut: the model got only the beginning' }),
   );
 });

@@ -1,22 +1,23 @@
 /** Stepfast's hooks inside the real Claude Code: what stood in the model's requests, and what the run knows of it. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { claudeCode } from '../../../src/hosts/claude-code/index.ts';
 import { compactionText } from '../../../src/messages/index.ts';
+import { currentToolName } from '../../../src/runtime/index.ts';
 import {
   type ClaudeProject,
   type ClaudeRun,
   contextOf,
   forgetsAll,
   keepsAll,
-  lastContext,
   lastUser,
-  nearlyFull,
   reply,
   summariser,
   toolCall,
   toolResults,
 } from '../../../src/testing/index.ts';
+import { cliProgram } from '../../../src/testing/programs.ts';
 import { createStage, settings } from './stage.ts';
 
 const workflow = `name: w
@@ -32,7 +33,6 @@ steps:
 `;
 const files = { '.stepfast/workflows/w.yaml': workflow, 'docs/auth.md': '# Auth\n' };
 
-const cli = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 let stage: ClaudeProject;
 afterEach(async () => {
   await stage[Symbol.asyncDispose]();
@@ -70,22 +70,6 @@ it('[P4/1] [002/7] [U10] a typed continue briefs a new session and binds it, the
   expect(after.sessions[session]?.endedAt).toBeDefined();
 });
 
-it('[U10] a question in a new session is answered without the run, whose first call then takes it up', async () => {
-  stage = await createStage(files);
-  const { run, at, state } = await stage.project.startRun('w');
-  stage.model.on(lastUser(/README/), reply.text('Nothing much.'));
-  stage.model.on(lastUser(/login form/), toolCall.status(), reply.text('Going on.'));
-  const { sessions, requests } = await stage.run({
-    prompts: ['What is in the README?', 'Go on with the login form.'],
-  });
-  const [question, , called] = requests.requestsOf('main');
-  const offer = question ? contextOf(question) : '';
-  expect(offer).toContain(run);
-  for (const imposed of ['ACTION REQUIRED', 'INSTRUCTIONS-PLAN', at]) expect(offer).not.toContain(imposed);
-  expect(called && contextOf(called)).toContain('ACTION REQUIRED');
-  expect((await state()).sessions[sessions[0] ?? '']).toMatchObject({ witness: 'hooks' });
-});
-
 it('[P4/4] [002/6] [pain 2] [pain 3] [pain 9] [pain 10] after a compaction that keeps little the briefing has it all', async () => {
   stage = await createStage(files);
   stage.model.on(
@@ -118,80 +102,45 @@ it('[P4/4] [002/6] [pain 2] [pain 3] [pain 9] [pain 10] after a compaction that 
   ]);
 });
 
-it('[002/9] [pain 5] automatic compactions in the middle of a tool loop: each goes on with the briefing', async () => {
-  stage = await createStage(files);
-  const { at, run, events } = await stage.project.startRun('w');
-  const round = [
-    toolCall.bash('ls', { usage: nearlyFull }),
-    toolCall.bash('ls'),
-    toolCall.bash('ls'),
-    toolCall.bash('ls'),
-  ];
-  stage.model.on(lastUser(/loop/), toolCall.status(at), ...round, ...round, reply.text('Done.'));
-  stage.model.always(summariser(), forgetsAll());
-  const ran = await stage.run({ prompts: ['loop'] });
-  const summaries = ran.requests.requestsOf('summariser').map((request) => contextOf(request));
-  expect(summaries).toHaveLength(2);
-  for (const asked of [`run ${run}`, '@docs/auth.md']) expect(summaries[0]).toContain(asked);
-  expect(lastContext(ran)).toContain('INSTRUCTIONS-PLAN');
-  expect((await events('compaction.recorded')).map(({ trigger }) => trigger)).toEqual(['auto', 'auto']);
-});
-
-it('[002/4] a run that the session starts itself is bound at once, survives a compaction, and leaves no marks', async () => {
-  stage = await createStage(files);
-  stage.model.on(lastUser(/start it/), toolCall.start('w'), reply.text('Started.'));
-  stage.model.always(summariser(), forgetsAll());
-  stage.model.on(
-    lastUser(/and now/),
-    toolCall.advance('Planned.'),
-    toolCall.advance('Built.'),
-    reply.text('Done.'),
-  );
-  const { requests, sessions } = await stage.run({ prompts: ['start it', '/compact', 'and now'] });
-  expect(contextOf(requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-PLAN');
-  const { state } = await stage.project.onlyRun();
-  expect((await state()).sessions).toEqual({ [sessions[0] ?? '']: expect.objectContaining({ resets: 1 }) });
-  expect((await state()).status).toBe('complete');
-  expect(readdirSync(join(stage.project.root, '.stepfast', 'sessions', 'marks'))).toEqual(['because']);
-});
-
-it('[pain 13] a stop is held where the workflow asks: once a turn, three times a visit', async () => {
-  stage = await createStage({ '.stepfast/workflows/w.yaml': `${workflow}stop: hold\n` });
-  const { at, state } = await stage.project.startRun('w');
-  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.text('Finished, I think.'));
-  stage.model.always(lastUser(/./), reply.text('It is not.'));
-  const { requests, turns } = await stage.run({ prompts: ['go on', 'two', 'three', 'four'] });
-  expect(turns).toHaveLength(4);
-  // A call, then two requests for each turn whose stop is held, and one for the last.
-  expect(requests.requestsOf('main')).toHaveLength(8);
-  expect(lastContext({ requests })).toMatch(new RegExp(`Stop hook additional context: .*${at}`));
-  expect((await state()).cursors.plan?.stops).toBe(3);
-});
-
-it("what the position's agent cannot use is denied, in that position, whatever tool it is", async () => {
-  const also = workflow.replace('cannot: [Edit]', 'cannot: [Edit, "mcp__browser__*"]');
-  stage = await createStage({ ...files, '.stepfast/workflows/w.yaml': also });
+it("A14: what the position's agent cannot use is denied, and every tool has a known name", async () => {
+  const limited = `name: w
+description: Looks, then writes
+agents:
+  looker: { description: Looks at it, tools: [Read] }
+  writer: { description: Writes it, cannot: [Bash, "mcp__browser__*"] }
+steps:
+  - { id: look, type: action, agent: looker, instructions: Look at it. }
+  - { id: write, type: action, agent: writer, instructions: Write it. }
+`;
+  stage = await createStage({ '.stepfast/workflows/w.yaml': limited });
   const { at } = await stage.project.startRun('w');
   const file_path = join(stage.project.root, 'README.md');
-  const edit = (from: string, to: string) =>
-    reply.tool('Edit', { file_path, old_string: from, new_string: to });
+  const edit = (to: string) => reply.tool('Edit', { file_path, old_string: 'A project', new_string: to });
   stage.model.on(
     lastUser(/go on/),
     toolCall.status(at),
     reply.tool('Read', { file_path }),
-    edit('A project', 'ALLOWED'),
-    toolCall.advance('Planned.', at),
-    edit('ALLOWED', 'FORBIDDEN'),
+    toolCall.bash('echo FORBIDDEN > README.md'),
+    edit('FORBIDDEN'),
+    toolCall.advance('Looked.', at),
+    toolCall.bash('echo FORBIDDEN > README.md'),
+    edit('ALLOWED'),
     reply.tool('mcp__browser__workflow_status', {}),
-    reply.text('I may not.'),
+    reply.text('Done.'),
   );
   // Any server does for a browser.
-  const server = { command: process.execPath, args: [cli, 'mcp'], alwaysLoad: true };
+  const server = { command: process.execPath, args: [cliProgram, 'mcp'], alwaysLoad: true };
   const ran = await stage.run({ prompts: ['go on'], mcp: { stepfast: server, browser: server } });
-  const [, , allowed, , denied, browser] = toolResults(ran);
-  expect(browser).toMatch(/reviewer.*mcp__browser__workflow_status/);
-  expect(allowed).toContain('has been updated');
-  expect(denied).toMatch(/reviewer.*Edit/);
+  const [, , bash, edited, , later, written, browser] = toolResults(ran);
+  for (const refused of [bash, edited]) expect(refused).toMatch(/looker.*Read/);
+  expect(later).toMatch(/writer.*Bash/);
+  expect(written).toContain('has been updated');
+  expect(browser).toMatch(/writer.*mcp__browser__workflow_status/);
+  expect(readFileSync(file_path, 'utf8')).toBe('ALLOWED\n');
+  const offered = ran.events.flatMap(({ tools = [] }) => tools).filter((name) => !name.startsWith('mcp__'));
+  const { tools } = claudeCode;
+  expect(offered).toContain('Bash');
+  expect(offered.filter((name) => !tools || currentToolName(tools, name) === undefined)).toEqual([]);
 });
 
 it('[004/5] [004/6] critical artifacts come with the start, with a phase, and again after a compaction', async () => {
@@ -241,20 +190,6 @@ const beforeCompaction = ({ requests }: ClaudeRun): ClaudeRun['requests'] => ({
     const [summary] = requests.requestsOf('summariser');
     return requests.requestsOf(kind).filter(({ n }) => n < (summary?.n ?? 0));
   },
-});
-
-it('[002/4] [002/6] [002/8] work without Stepfast is adopted before a compaction, and told after it', async () => {
-  const plan = '# Passkeys\n\n**Status**: 🔄 In Progress\n\nPhase: 2/3\n\n## Phase 2\n\n- [ ] THE-FORM\n';
-  stage = await createStage({ 'CLAUDE/Plan/001-passkeys/PLAN.md': plan });
-  stage.model.on(lastUser(/hello/), reply.text('Hello.'));
-  stage.model.always(summariser(), forgetsAll());
-  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
-  const ran = await stage.run({ prompts: ['hello', 'hello again', '/compact', 'and now'] });
-  const [first] = ran.requests.requestsOf('main');
-  expect(first && contextOf(first)).not.toContain('THE-FORM');
-  await stage.project.onlyRun();
-  const after = contextOf(ran.requests.firstRequestAfterCompaction());
-  for (const there of ['ACTION REQUIRED', 'CLAUDE/Plan/001-passkeys/PLAN.md']) expect(after).toContain(there);
 });
 
 it('[002/9] without a run the requests are byte for byte those of a session without hooks', async () => {

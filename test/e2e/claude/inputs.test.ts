@@ -3,18 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type ClaudeProject, lastUser, reply, toolCall } from '../../../src/testing/index.ts';
+import { passes, step, workflow } from '../../kit/checked-workflow.ts';
 import { openClaudeTerminal, type PersonAtTerminal } from '../../kit/claude-terminal.ts';
-import {
-  createCheckedProject,
-  edit,
-  goWith,
-  passes,
-  stateOf,
-  step,
-  told,
-  verdictsOf,
-  workflow,
-} from './checked-project.ts';
+import { createCheckedProject, edit, goWith, stateOf, told, verdictsOf } from './checked-project.ts';
 
 let stage: ClaudeProject;
 let person: PersonAtTerminal;

@@ -1,5 +1,5 @@
 /** The test kit itself, with the real Claude Code. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -8,7 +8,6 @@ import {
   type ClaudeRun,
   contextOf,
   createScriptedModel,
-  createTestProject,
   forgetsAll,
   keepsAll,
   lastUser,
@@ -20,7 +19,6 @@ import {
   subagent,
   summariser,
   toolCall,
-  toolsOf,
 } from '../../../src/testing/index.ts';
 import { cliProgram } from '../../../src/testing/programs.ts';
 import { createClaudeProject, runClaude, startClaude } from '../../kit/claude.ts';
@@ -54,41 +52,51 @@ function inLastRequest(marker: string): boolean {
   return last !== undefined && contextOf(last).includes(marker);
 }
 
-it('a tool that the script calls runs for real, and its result stands in the next request', async () => {
+it('tools of the script and hooks run for real, nothing of this machine is around, and what no rule answers is told', async () => {
+  const probe = createHookProbe(join(directory, 'hooks'), { 'SessionStart:startup': 'MARKER-START' });
+  const around = "env | sed 's/^/variable:/'; tail -n +3 /proc/net/dev | sed 's/:.*//; s/^ */interface:/'";
   model.on(
     lastUser(/fix/),
     reply.tool('Bash', { command: 'printf %s-%s made here | tee made.txt', description: 'Make it' }),
+    reply.tool('Bash', { command: around, description: 'Look' }),
     reply.text('It is fixed.'),
   );
-  const { turns, requests, transcript, exitCode, network } = await run({ prompts: ['fix it'] });
-  expect(turns).toMatchObject([{ result: 'It is fixed.', isError: false }]);
+  model.on(lastUser(/never asked/), reply.text('x'));
+  process.env.STEPFAST_KIT_SECRET = 'of this machine';
+  const prompts = ['fix it', 'something else'];
+  const { turns, requests, transcript, exitCode, network } = await run({
+    prompts,
+    settings: probe.settings,
+  }).finally(() => {
+    delete process.env.STEPFAST_KIT_SECRET;
+  });
+  expect(turns).toMatchObject([
+    { result: 'It is fixed.', isError: false },
+    { result: 'Nothing in the script answers this.' },
+  ]);
   expect(readFileSync(join(cwd, 'made.txt'), 'utf8')).toBe('made-here');
-  expect(requests.containing('made-here').map(({ n }) => n)).toEqual([2]);
-  expect(requests.requestsOf('main')).toHaveLength(2);
+  expect(requests.containing('MARKER-START')[0]?.n).toBe(1);
+  expect(requests.containing('made-here')[0]?.n).toBe(2);
+  expect(requests.requestsOf('main')).toHaveLength(4);
   expect(readFileSync(transcript ?? '', 'utf8')).toContain('It is fixed.');
-  expect({ exitCode, left: model.left(), unmatched: model.unmatched(), strays: model.strays() }).toEqual({
+  expect(model.unmatched().map((request) => request.lastUser)).toEqual(['something else']);
+  expect({ exitCode, left: model.left(), strays: model.strays() }).toEqual({
     exitCode: 0,
-    left: 0,
-    unmatched: [],
+    left: 1,
     strays: [],
   });
+  expect(probe.order()).toEqual([
+    'SessionStart:startup',
+    'UserPromptSubmit',
+    ...['PreToolUse:Bash', 'PostToolUse:Bash', 'PreToolUse:Bash', 'PostToolUse:Bash', 'Stop'],
+    ...['UserPromptSubmit', 'Stop'],
+    'SessionEnd:other',
+  ]);
   expect(network).toBe((await canIsolate()) ? 'loopback' : 'open');
-});
-
-it("a SessionStart hook's stdout stands in the first request", async () => {
-  const probe = createHookProbe(join(directory, 'hooks'), { 'SessionStart:startup': 'MARKER-START' });
-  model.on(lastUser(/hello/), reply.text('Hello.'));
-  const { requests } = await run({ prompts: ['hello'], settings: probe.settings });
-  expect(requests.containing('MARKER-START').map(({ n }) => n)).toEqual([1]);
-  expect(probe.order()).toEqual(['SessionStart:startup', 'UserPromptSubmit', 'Stop', 'SessionEnd:other']);
-});
-
-it('what no rule of the script answers is answered and told', async () => {
-  model.on(lastUser(/never asked/), reply.text('x'));
-  const { turns } = await run({ prompts: ['something else'] });
-  expect(turns[0]?.result).toBe('Nothing in the script answers this.');
-  expect(model.unmatched().map((request) => request.lastUser)).toEqual(['something else']);
-  expect(model.left()).toBe(1);
+  const text = contextOf(requests.containing('interface:lo')[0] ?? expect.unreachable());
+  expect(text).toContain(`variable:HOME=${home}\n`);
+  expect(text).not.toContain('STEPFAST_KIT_SECRET');
+  expect(network === 'open' || new Set(text.match(/interface:\w+$/gm)).size === 1).toBe(true);
 });
 
 it('a manual compaction: PreCompact speaks to the summariser, SessionStart to the next request', async () => {
@@ -124,7 +132,7 @@ it('a manual compaction: PreCompact speaks to the summariser, SessionStart to th
   expect(model.unmatched()).toEqual([]);
 });
 
-it('/clear begins another session that knows nothing of the first', async () => {
+it('/clear begins another session that knows nothing of the first, and a session is resumed', async () => {
   const probe = createHookProbe(join(directory, 'hooks'), { 'SessionStart:clear': 'MARKER-CLEAR' });
   model.on(lastUser(/remember/), reply.text('I do.'));
   model.on(lastUser(/what was it/), reply.text('I do not know.'));
@@ -139,17 +147,12 @@ it('/clear begins another session that knows nothing of the first', async () => 
     'SessionStart:clear',
     'SessionEnd:other',
   ]);
-});
-
-it('a resumed session is the same one in another process', async () => {
-  model.on(lastUser(/first/), reply.text('MARKER-SAID'));
-  model.on(lastUser(/second/), reply.text('Yes.'));
-  const { sessions } = await run({ prompts: ['first'] });
-  const [resume = ''] = sessions;
-  const again = await run({ prompts: ['second'], resume });
-  expect(again.sessions).toEqual(sessions);
-  expect(again.requests.all().map(({ n }) => n)).toEqual([2]);
-  expect(inLastRequest('MARKER-SAID')).toBe(true);
+  // A resumed session is the same one in another process.
+  model.on(lastUser(/and now/), reply.text('Yes.'));
+  const [, resume = ''] = sessions;
+  const again = await run({ prompts: ['and now'], resume });
+  expect(again.sessions).toEqual([resume]);
+  expect(inLastRequest('I do not know.')).toBe(true);
 });
 
 it('a full window is compacted in the middle of a tool loop, and the loop goes on', async () => {
@@ -173,35 +176,32 @@ it('a full window is compacted in the middle of a tool loop, and the loop goes o
   expect(inLastRequest('three-42')).toBe(true);
 });
 
-it.each(['background', 'foreground'])(
-  "a %s subagent's requests are told apart from those of the main conversation",
-  async (where) => {
-    const input = {
-      description: 'Look',
-      prompt: 'SUB-TASK look',
-      subagent_type: 'general-purpose',
-      run_in_background: where === 'background',
-    };
-    model.on(lastUser(/delegate/), reply.tool('Agent', input), reply.text('Delegated.'));
-    model.on(
-      subagent(/SUB-TASK/),
-      reply.tool('Bash', { command: 'echo sub', description: 'x' }),
-      reply.text('SUB-DONE'),
-    );
-    // The turn in which the host tells of a background subagent's end.
-    if (where === 'background') model.on(lastUser(/delegate/), reply.text('It has ended.'));
-    model.on(lastUser(/next/), reply.text('Here.'));
-    const { requests, turns } = await run({ prompts: ['delegate it', 'next'] });
-    expect(turns.map(({ result }) => result)).toEqual(['Delegated.', 'Here.']);
-    const subs = requests.requestsOf('subagent');
-    expect(subs).toHaveLength(2);
-    expect(new Set(subs.map(({ agent }) => agent)).size).toBe(1);
-    expect(subs.every((request) => request.lastUser.startsWith('SUB-TASK'))).toBe(true);
-    expect(requests.requestsOf('main').every(({ agent }) => agent === undefined)).toBe(true);
-    expect(inLastRequest('SUB-DONE')).toBe(true);
-    expect({ unmatched: requests.unmatched(), left: model.left() }).toEqual({ unmatched: [], left: 0 });
-  },
-);
+it('the requests of a subagent in the background are told apart from those of the main conversation', async () => {
+  const input = {
+    description: 'Look',
+    prompt: 'SUB-TASK look',
+    subagent_type: 'general-purpose',
+    run_in_background: true,
+  };
+  model.on(lastUser(/delegate/), reply.tool('Agent', input), reply.text('Delegated.'));
+  model.on(
+    subagent(/SUB-TASK/),
+    reply.tool('Bash', { command: 'echo sub', description: 'x' }),
+    reply.text('SUB-DONE'),
+  );
+  // The turn in which the host tells of a background subagent's end.
+  model.on(lastUser(/delegate/), reply.text('It has ended.'));
+  model.on(lastUser(/next/), reply.text('Here.'));
+  const { requests, turns } = await run({ prompts: ['delegate it', 'next'] });
+  expect(turns.map(({ result }) => result)).toEqual(['Delegated.', 'Here.']);
+  const subs = requests.requestsOf('subagent');
+  expect(subs).toHaveLength(2);
+  expect(new Set(subs.map(({ agent }) => agent)).size).toBe(1);
+  expect(subs.every((request) => request.lastUser.startsWith('SUB-TASK'))).toBe(true);
+  expect(requests.requestsOf('main').every(({ agent }) => agent === undefined)).toBe(true);
+  expect(inLastRequest('SUB-DONE')).toBe(true);
+  expect({ unmatched: requests.unmatched(), left: model.left() }).toEqual({ unmatched: [], left: 0 });
+});
 
 it('a side question of the host is no turn of the conversation', async () => {
   const hook = { type: 'prompt', prompt: 'SIDE-QUESTION: may it stop? $ARGUMENTS' };
@@ -214,34 +214,6 @@ it('a side question of the host is no turn of the conversation', async () => {
   expect(turns[0]?.result).toBe('Done.');
   expect(requests.all().map(({ kind }) => kind)).toEqual(['main', 'small']);
   expect(requests.unmatched()).toEqual([]);
-});
-
-it("the project's own MCP server is called by the scripted model", async () => {
-  using project = createTestProject({ '.stepfast/workflows/plain.yaml': plain });
-  const call = { workflow: 'plain', summary: 'login' };
-  model.on(lastUser(/start/), reply.tool('mcp__stepfast__workflow_start', call), reply.text('Started.'));
-  const mcp = { stepfast: { command: process.execPath, args: [cliProgram, 'mcp'], alwaysLoad: true } };
-  const { requests, turns } = await runClaude({ cwd: project.root, home, model, mcp, prompts: ['start'] });
-  expect(turns[0]?.result).toBe('Started.');
-  const [first] = requests.all();
-  expect(first && toolsOf(first)).toContain('mcp__stepfast__workflow_status');
-  expect(inLastRequest('"contextAction":"/clear"')).toBe(true);
-  expect(existsSync(join(project.root, '.stepfast', 'runs'))).toBe(true);
-});
-
-it('nothing of this machine is around the host: no variable, no home, no network but loopback', async () => {
-  const command = "env | sed 's/^/variable:/'; tail -n +3 /proc/net/dev | sed 's/:.*//; s/^ */interface:/'";
-  model.on(lastUser(/look/), reply.tool('Bash', { command, description: 'Look' }), reply.text('Seen.'));
-  process.env.STEPFAST_KIT_SECRET = 'of this machine';
-  const { network, requests } = await run({ prompts: ['look'] }).finally(() => {
-    delete process.env.STEPFAST_KIT_SECRET;
-  });
-  const [seen] = requests.containing('interface:lo');
-  const text = seen ? contextOf(seen) : '';
-  expect(text).toContain(`variable:HOME=${home}\n`);
-  expect(text).not.toContain('STEPFAST_KIT_SECRET');
-  const interfaces = new Set(text.match(/interface:\w+$/gm));
-  expect(network === 'open' || interfaces.size === 1).toBe(true);
 });
 
 it('a session that gives no result is ended and says so', async () => {

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type ClaudeProject, lastUser, reply } from '../../../src/testing/index.ts';
+import { gate, passes, step, workflow } from '../../kit/checked-workflow.ts';
 import { openClaudeTerminal } from '../../kit/claude-terminal.ts';
 import type { Terminal } from '../../kit/terminal.ts';
-import { createCheckedProject, edit, gate, passes, step, typed, workflow } from './checked-project.ts';
+import { createCheckedProject, edit, told, typed } from './checked-project.ts';
 
 let stage: ClaudeProject;
 let terminal: Terminal | undefined;
@@ -14,7 +15,7 @@ afterEach(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-it('[L/notify] the hooks of a session tell the user of a used-up budget, and ring its terminal', async () => {
+it('[L/notify] [A1] a used-up budget is notified and rings the terminal, and a typed /stepfast:budget goes on', async () => {
   stage = await createCheckedProject({
     '.stepfast/workflows/w.yaml': `${workflow(step('do', `${gate(passes)}, budget: { turns: 1 }`))}notify: [budget]\n`,
   });
@@ -23,12 +24,15 @@ it('[L/notify] the hooks of a session tell the user of a used-up budget, and rin
   const command = 'echo "$STEPFAST_EVENT $STEPFAST_KIND $STEPFAST_POSITION" >> told';
   writeFileSync(join(folder, 'config.yaml'), JSON.stringify({ notify: { bell: true, command } }));
   stage.model.on(lastUser(/make it/), edit('43'), reply.text('Done!'));
+  stage.model.on(told(/is recorded/), edit('42'), reply.text('Now it is 42.'));
   const person = await openClaudeTerminal(stage);
   terminal = person.terminal;
   await person.enter(typed);
   await terminal.waitFor(/\/stepfast:budget \+20 turns/);
-  const told = join(stage.home, 'told');
-  const read = () => (existsSync(told) ? readFileSync(told, 'utf8') : '');
-  await expect.poll(read, { timeout: 60_000 }).toBe('budget budget do\n');
-  await expect.poll(() => person.terminal.bell(), { timeout: 60_000 }).toBe(true);
+  const notes = join(stage.home, 'told');
+  const read = () => (existsSync(notes) ? readFileSync(notes, 'utf8') : '');
+  await expect.poll(read).toBe('budget budget do\n');
+  await expect.poll(() => person.terminal.bell()).toBe(true);
+  await person.enter('/stepfast:budget +3 turns');
+  await terminal.waitFor(/✓ w complete/);
 });

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { type ClaudeProject, lastUser, reply, runtimeIn, toolCall } from '../../../src/testing/index.ts';
+import { type ClaudeProject, lastUser, reply, runtimeIn } from '../../../src/testing/index.ts';
 import { createClaudeProject } from '../../kit/claude.ts';
 import { openClaudeTerminal } from '../../kit/claude-terminal.ts';
 import { openTerminal, type Terminal } from '../../kit/terminal.ts';
@@ -57,15 +57,6 @@ const w = (gate: string): string =>
 
 /** What runners print: the failing test is far from the end. */
 const long = `echo 'not ok 1 - the total is wrong'; for line in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "# line $line"; done; exit 1`;
-
-it('[U18] the commands of every day, and all of them where they are asked for', async () => {
-  await shell({});
-  const commands = (screen: string) => screen.match(/^ {2}[a-z][a-z-]+ {2,}[A-Z]/gm) ?? [];
-  const daily = commands(await screenOf('stepfast')).length;
-  expect(daily).toBeGreaterThan(5);
-  expect(daily).toBeLessThan(11);
-  expect(commands(await screenOf('stepfast help --all')).length).toBeGreaterThan(30);
-});
 
 it('[U19] [U12] init asks for the test command and runs it; go says what the person does next', async () => {
   await shell({ 'README.md': 'x\n' });
@@ -121,13 +112,4 @@ it('[U10] an unfinished run is one line on the screen of a new session', async (
   await terminal.waitFor(/Nothing much/);
   const [asked] = stage.model.requestsOf('main');
   expect(JSON.stringify(asked?.body)).not.toContain('ACTION REQUIRED');
-});
-
-it('[U4] a call without a live run is refused, and joins nothing', async () => {
-  stage = await createClaudeProject({ '.stepfast/workflows/w.yaml': w('true') });
-  stage.model.on(lastUser(/finish/), toolCall.advance('Done.'), reply.text('It was refused.'));
-  const { requests } = await stage.run({ prompts: ['finish it'] });
-  const last = requests.requestsOf('main').at(-1);
-  expect(JSON.stringify(last?.body)).toContain('no_run');
-  expect(await runtimeIn(stage.project).engine.ids()).toEqual([]);
 });

@@ -1,10 +1,9 @@
 /** The plugin inside the real Claude Code: from a folder, installed, and where something is missing. */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { parse } from 'yaml';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bench } from '../../../lab/bench/tokens.ts';
 import {
   type ClaudeRun,
@@ -26,24 +25,7 @@ import { claudeCommand, runClaude } from '../../kit/claude.ts';
 const top = join(import.meta.dirname, '..', '..', '..');
 const run = promisify(execFile);
 const tool = (name: string): string => `mcp__plugin_stepfast_stepfast__${name}`;
-const skills = [
-  'answer',
-  'approve',
-  'budget',
-  'cancel',
-  'doctor',
-  'done',
-  'go',
-  'hold',
-  'keep',
-  'prime',
-  'reject',
-  'resume',
-  'review',
-  'start',
-  'status',
-  'trust',
-];
+const skills = readdirSync(join(top, 'skills'));
 
 let project: TestProject;
 let home: string;
@@ -69,12 +51,6 @@ afterEach(async () => {
 const session = (options: Omit<RunOptions, 'cwd' | 'home' | 'model'>): Promise<ClaudeRun> =>
   runClaude({ cwd: project.root, home, model, pluginDir: plugin, allow: [], ...options });
 
-async function claude(...args: string[]): Promise<string> {
-  const command = await claudeCommand({ cwd: project.root, home, model, allow: [], args });
-  const { stdout } = await run(command.program, command.args, { cwd: project.root, env: command.env });
-  return stdout;
-}
-
 const opening = ({ events }: ClaudeRun): StreamEvent & Record<string, unknown> => {
   const found = events.find(({ type, subtype }) => type === 'system' && subtype === 'init');
   if (!found) throw new Error('the session did not begin');
@@ -82,32 +58,11 @@ const opening = ({ events }: ClaudeRun): StreamEvent & Record<string, unknown> =
   return found as StreamEvent & Record<string, unknown>;
 };
 
-describe('the plugin as files', () => {
-  it("passes the host's own validation, warnings included", async () => {
-    expect(await claude('plugin', 'validate', plugin, '--strict')).toContain('Validation passed');
-  });
-
-  it('has the version of the package, in one place and in the other', () => {
-    const version = (file: string): unknown => JSON.parse(readFileSync(join(top, file), 'utf8')).version;
-    expect(version('.claude-plugin/plugin.json')).toBe(version('package.json'));
-  });
-
-  it('is no configuration of a project for who opens a clone', () => {
-    expect(existsSync(join(top, '.mcp.json'))).toBe(false);
-  });
-
-  test.each(skills)('the skill %s follows the rules of Agent Skills', (name) => {
-    expect(readdirSync(join(top, 'skills')).sort()).toEqual(skills);
-    const text = readFileSync(join(top, 'skills', name, 'SKILL.md'), 'utf8');
-    const [, head = '', body = ''] = /^---\n(.*?)\n---\n(.*)$/s.exec(text) ?? [];
-    const { description, ...front } = parse(head);
-    expect(front.name).toBe(name);
-    expect(typeof (front['argument-hint'] ?? '')).toBe('string');
-    expect(description.length).toBeGreaterThan(40);
-    expect(description.length).toBeLessThan(200);
-    expect(body.split('\n').length).toBeLessThan(100);
-    expect(body).not.toMatch(/\b(MUST|NEVER|ALWAYS|IMPORTANT|CRITICAL)\b/);
-  });
+it("the plugin passes the host's own validation, warnings included", async () => {
+  const args = ['plugin', 'validate', plugin, '--strict'];
+  const command = await claudeCommand({ cwd: project.root, home, model, allow: [], args });
+  const { stdout } = await run(command.program, command.args, { cwd: project.root, env: command.env });
+  expect(stdout).toContain('Validation passed');
 });
 
 describe('a session with the plugin', () => {
@@ -128,26 +83,6 @@ describe('a session with the plugin', () => {
     expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain(`In the user's words: ${task}`);
     const [info] = await project.runtime().engine.runs();
     expect(info?.state?.sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
-  });
-
-  it('/stepfast:keep restores decisions, corrections and files, and holds no session', async () => {
-    const note = (kind: string, text: string) => reply.tool(tool('workflow_note'), { kind, text });
-    model.on(
-      lastUser(/What the session is about: the slow importer/),
-      reply.tool(tool('workflow_start'), { workflow: 'keep', inputs: { goal: 'the slow importer' } }),
-      note('decision', 'Batches of 500, since 1,000 ran out of memory.'),
-      note('correction', 'It is the nightly import, not the hourly one.'),
-      note('artefact', 'docs/importer.md'),
-      reply.text('Noted.'),
-    );
-    model.always(summariser(), forgetsAll());
-    model.on(lastUser(/and now/), reply.text('Going on.'));
-    const { requests } = await session({
-      prompts: ['/stepfast:keep the slow importer', '/compact', 'and now'],
-    });
-    const after = contextOf(requests.firstRequestAfterCompaction());
-    for (const fact of ['Batches of 500', 'nightly import', 'docs/importer.md', 'the slow importer'])
-      expect(after).toContain(fact);
   });
 
   it("[U6] Stepfast's own tools never ask, also after the turn of the skill that allows them", async () => {
@@ -196,57 +131,6 @@ describe('a session with the plugin', () => {
     expect(context).toContain('stepfast reject "what is missing"');
     expect(context).toContain(`node "${plugin}/dist/cli.js"`);
     expect(context).not.toContain('It becomes a run');
-  });
-});
-
-describe('the plugin, installed', () => {
-  it('works from the folder that was given to the marketplace, in local scope', async () => {
-    await claude('plugin', 'marketplace', 'add', plugin);
-    await claude('plugin', 'install', 'stepfast@stepfast', '--scope', 'local');
-    model.on(lastUser(/start it/), reply.tool(tool('workflow_start'), { workflow: 'keep' }));
-    model.always(summariser(), forgetsAll());
-    model.always(lastUser(/./), reply.text('Going on.'));
-    const ran = await runClaude({
-      ...{ cwd: project.root, home, model, allow: [tool('workflow_start')] },
-      prompts: ['start it', '/compact', 'and now'],
-    });
-    const plugins = opening(ran).plugins;
-    // The host copies it into its cache as well, and loads it from where it is.
-    expect(plugins).toContainEqual(expect.objectContaining({ name: 'stepfast', path: plugin }));
-    expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain("workflow 'keep'");
-    const settings = readFileSync(join(project.root, '.claude', 'settings.local.json'), 'utf8');
-    expect(JSON.parse(settings)).toEqual({ enabledPlugins: { 'stepfast@stepfast': true } });
-  });
-});
-
-describe('the plugin, where something is missing', () => {
-  const said = ({ events }: ClaudeRun): string => JSON.stringify(events);
-
-  const startRun = async (): Promise<void> => {
-    await project.runtime().start({ workflow: 'keep' }, { session: 'before' });
-  };
-
-  it('says in one line that it is not built, and only where a run is under way', async () => {
-    rmSync(join(plugin, 'dist'), { recursive: true });
-    model.always(lastUser(/hello/), reply.text('Hello.'));
-    const idle = await session({ prompts: ['hello'] });
-    expect(said(idle)).not.toContain('not built');
-    await startRun();
-    const active = await session({ prompts: ['hello'] });
-    expect(said(active)).toContain('not built');
-    expect(active.turns[0]?.isError).toBe(false);
-  });
-
-  it('says in one line that Node is too old', async () => {
-    const hook = join(plugin, 'dist', 'hook.cjs');
-    // Stands for an older Node: the program looks at this and nothing else.
-    const older = "Object.defineProperty(process.versions,'node',{value:'18.20.8'});\n";
-    writeFileSync(hook, `${older}${readFileSync(hook, 'utf8')}`);
-    model.always(lastUser(/hello/), reply.text('Hello.'));
-    await startRun();
-    const active = await session({ prompts: ['hello'] });
-    expect(said(active)).toContain('Stepfast needs Node 22.18 or newer');
-    expect(active.turns[0]?.isError).toBe(false);
   });
 });
 

@@ -47,24 +47,6 @@ const logged = (): string[] =>
     .filter((what) => what !== 'allowed');
 const times = (text: string, part: string): number => text.split(part).length - 1;
 
-it('[pain 6] a start that is lost is made up for with the first prompt, one after a compaction with the next', async () => {
-  const { at, state } = await stage.project.startRun('w');
-  stage.model.on(lastUser(/continue/), toolCall.status(at), reply.text('Noted.'));
-  stage.model.always(summariser(), forgetsAll());
-  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
-  stage.model.on(lastUser(/once more/), reply.text('Going on.'));
-  const { sessions, requests } = await stage.run({
-    prompts: ['continue', '/compact', 'and now', 'once more'],
-    settings: settings({ without: 'SessionStart' }),
-  });
-  const [first] = requests.requestsOf('main');
-  expect(first && contextOf(first)).toContain('INSTRUCTIONS-PLAN');
-  expect(contextOf(requests.firstRequestAfterCompaction())).toContain('INSTRUCTIONS-PLAN');
-  // Proven then, and not told again.
-  expect(times(lastContext({ requests }), 'INSTRUCTIONS-PLAN')).toBe(1);
-  expect((await state()).briefings[sessions[0] ?? '']?.proven).toBe('transcript');
-});
-
 it('[pain 6] [pain 5] lost in the middle of a tool loop it comes with the next tool, without PreCompact too', async () => {
   const { at, state } = await stage.project.startRun('w');
   stage.model.on(
@@ -147,44 +129,4 @@ it('[pain 8] the longest briefing that there can be arrives whole', async () => 
   for (const there of ['LAST-WORDS', 'D0 ', 'D6 ', 'Any section in full']) expect(text).toContain(there);
   expect(text).not.toContain('<persisted-output>');
   expect((await state()).briefings[ran.sessions[0] ?? '']?.proven).toMatch(/handle|transcript/);
-});
-
-it('two copies of every hook act as one', async () => {
-  const { at, state, events } = await stage.project.startRun('w');
-  const once = settings();
-  const hooks = Object.fromEntries(
-    // `settings` made it.
-    Object.entries(once.hooks as Record<string, object[]>).map(([event, all]) => [
-      event,
-      [...all, ...twice(all)],
-    ]),
-  );
-  stage.model.on(lastUser(/go on/), toolCall.status(at), reply.text('Noted.'));
-  stage.model.always(summariser(), forgetsAll());
-  stage.model.on(lastUser(/and now/), toolCall.advance('Planned.', at), reply.text('Going on.'));
-  const ran = await stage.run({ prompts: ['go on', '/compact', 'and now'], settings: { hooks } });
-  expect(times(contextOf(ran.requests.firstRequestAfterCompaction()), 'ACTION REQUIRED')).toBe(1);
-  expect((await state()).sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
-  expect(await events('compaction.recorded')).toHaveLength(1);
-  expect(Object.keys((await state()).sessions)).toEqual(['before', ...ran.sessions]);
-});
-
-/** The same commands, written so that the host does not take them for the same. */
-const twice = (all: object[]): object[] =>
-  JSON.parse(JSON.stringify(all).replaceAll('claude-code ', 'claude-code  '));
-
-it('a broken journal, a broken notebook and a broken hook leave the session as it is', async () => {
-  const { run } = await stage.project.startRun('w');
-  stage.project.write({
-    [`.stepfast/runs/${run}/journal.jsonl`]: 'broken\n',
-    '.stepfast/sessions/hooks': 'no folder\n',
-  });
-  stage.model.on(lastUser(/go on/), toolCall.bash('echo fine-$((40 + 2))'), reply.text('Noted.'));
-  stage.model.always(summariser(), forgetsAll());
-  stage.model.on(lastUser(/and now/), reply.text('Going on.'));
-  const ran = await stage.run({ prompts: ['go on', '/compact', 'and now', '/clear', 'and now'] });
-  expect(ran.turns.every(({ isError }) => !isError)).toBe(true);
-  expect(ran.requests.containing('fine-42').length).toBeGreaterThan(0);
-  expect(ran.requests.containing('ACTION REQUIRED')).toEqual([]);
-  expect(ran.exitCode).toBe(0);
 });

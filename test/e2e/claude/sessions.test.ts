@@ -1,19 +1,16 @@
 /** Which session works on which run, in the real Claude Code: `protocols.md` 4, row by row. */
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import {
-  allOf,
   type ClaudeProject,
   contextOf,
-  forgetsAll,
   lastContext,
   lastUser,
   type Reply,
   reply,
   runtimeIn,
   subagent,
-  summariser,
   toolCall,
   toolResults,
 } from '../../../src/testing/index.ts';
@@ -112,49 +109,43 @@ it('[P4/6] [P4/7] a session that is resumed is told what differs; a fork of it i
   expect(run).toBe((await state()).run);
 });
 
-it.each([
-  ['in the foreground', false],
-  ['in the background', true],
-])(
-  '[P4/8] [pain 15] subagents %s: one with the handle is briefed and is itself, one without has no part',
-  async (_, background) => {
-    stage = await createStage(files);
-    const { at, state } = await stage.project.startRun('w');
-    const { model } = stage;
-    // One after the other, however late the host starts what is in the background.
-    const begun = Promise.withResolvers<void>();
-    const task = toolCall.agent('SUB-TASK: do AT and report.', { background, at });
-    model.on(
-      lastUser(/go on/),
-      toolCall.status(at),
-      toolCall.agent('SUB-PLAIN: look around.', { background }),
-      (request) => begun.promise.then(() => task(request)),
-      reply.text('Handed over.'),
-    );
-    const write = { file_path: join(stage.project.root, 'stray.md'), content: 'x\n' };
-    const look = (): Reply => {
-      begun.resolve();
-      return reply.tool('Write', write);
-    };
-    model.on(subagent(/SUB-PLAIN/), look, reply.text('Looked.'));
-    model.on(subagent(/SUB-TASK/), toolCall.advance('Planned.', at), reply.text('Planned.'));
-    if (background) model.always(lastUser(/go on/), reply.text('It has ended.'));
-    const { requests, sessions } = await stage.run({ prompts: ['go on'] });
-    const [session = ''] = sessions;
-    const about = (words: string) =>
-      requests.requestsOf('subagent').filter(({ lastUser: text }) => text.includes(words));
-    const [first] = about('SUB-TASK');
-    expect(first && contextOf(first)).toContain('INSTRUCTIONS-W-PLAN');
-    for (const request of about('SUB-PLAIN')) expect(contextOf(request)).not.toContain('INSTRUCTIONS');
-    const after = await state();
-    const names = Object.keys(after.sessions).filter((name) => name.startsWith(`${session}/`));
-    expect(names).toEqual([`${session}/${first?.agent}`]);
-    expect(after.sessions[names[0] ?? '']).toMatchObject({ witness: 'hooks', endedAt: expect.any(Number) });
-    expect(after.step).toBe('build');
-    // What the other session wrote is not recorded as an artifact.
-    expect(after.artefacts).toEqual([]);
-  },
-);
+it('[P4/8] [pain 15] of subagents in the background one with the handle is briefed, one without has no part', async () => {
+  stage = await createStage(files);
+  const { at, state } = await stage.project.startRun('w');
+  const { model } = stage;
+  // One after the other, however late the host starts what is in the background.
+  const begun = Promise.withResolvers<void>();
+  const task = toolCall.agent('SUB-TASK: do AT and report.', { background: true, at });
+  model.on(
+    lastUser(/go on/),
+    toolCall.status(at),
+    toolCall.agent('SUB-PLAIN: look around.', { background: true }),
+    (request) => begun.promise.then(() => task(request)),
+    reply.text('Handed over.'),
+  );
+  const write = { file_path: join(stage.project.root, 'stray.md'), content: 'x\n' };
+  const look = (): Reply => {
+    begun.resolve();
+    return reply.tool('Write', write);
+  };
+  model.on(subagent(/SUB-PLAIN/), look, reply.text('Looked.'));
+  model.on(subagent(/SUB-TASK/), toolCall.advance('Planned.', at), reply.text('Planned.'));
+  model.always(lastUser(/go on/), reply.text('It has ended.'));
+  const { requests, sessions } = await stage.run({ prompts: ['go on'] });
+  const [session = ''] = sessions;
+  const about = (words: string) =>
+    requests.requestsOf('subagent').filter(({ lastUser: text }) => text.includes(words));
+  const [first] = about('SUB-TASK');
+  expect(first && contextOf(first)).toContain('INSTRUCTIONS-W-PLAN');
+  for (const request of about('SUB-PLAIN')) expect(contextOf(request)).not.toContain('INSTRUCTIONS');
+  const after = await state();
+  const names = Object.keys(after.sessions).filter((name) => name.startsWith(`${session}/`));
+  expect(names).toEqual([`${session}/${first?.agent}`]);
+  expect(after.sessions[names[0] ?? '']).toMatchObject({ witness: 'hooks', endedAt: expect.any(Number) });
+  expect(after.step).toBe('build');
+  // What the other session wrote is not recorded as an artifact.
+  expect(after.artefacts).toEqual([]);
+});
 
 it('[P4/8] [pain 13] a subagent that has claimed a task is held at its stop, one that has not and the parent are not', async () => {
   stage = await createStage({ '.stepfast/workflows/p.yaml': parallel });
@@ -186,33 +177,6 @@ it('[P4/8] [pain 13] a subagent that has claimed a task is held at its stop, one
   expect(Object.keys((await state()).outputs)).toHaveLength(1);
 });
 
-it('[P4/9] [pain 14] a session in a worktree works on the run of the main one, and is known to be there', async () => {
-  stage = await createStage(files);
-  const worktree = join(stage.project.root, '..', 'other');
-  stage.project.git('worktree', 'add', '-q', worktree);
-  const { at, state } = await stage.project.startRun('w');
-  stage.model.on(lastUser(/go on/), toolCall.advance('Planned.', at), reply.text('Done.'));
-  const { sessions } = await stage.run({ prompts: ['go on'], cwd: worktree });
-  expect((await state()).step).toBe('build');
-  expect((await state()).sessions[sessions[0] ?? '']?.worktree).toBe('{project_root}/../other');
-  expect(existsSync(join(worktree, '.stepfast', 'runs'))).toBe(false);
-});
-
-it('[P4/11] [002/4] when the run has ended, nothing of it reaches the next session', async () => {
-  stage = await createStage(files);
-  stage.model.on(
-    lastUser(/begin/),
-    toolCall.start('w'),
-    toolCall.advance('Planned.'),
-    toolCall.advance('Built.'),
-    reply.text('Done.'),
-  );
-  stage.model.on(allOf(lastUser(/hello/)), reply.text('Hello.'));
-  const ran = await stage.run({ prompts: ['begin', '/clear', 'hello'] });
-  expect((await (await stage.project.onlyRun()).state()).status).toBe('complete');
-  expect(lastContext(ran)).not.toMatch(/Stepfast run|ACTION REQUIRED/);
-});
-
 it('[P4/8] a subagent reviews what its parent did, which the parent may not, from its shell neither', async () => {
   const reviewed = `name: r
 description: One step
@@ -240,25 +204,4 @@ steps:
   expect(advanced).toMatch(/"waiting":\{[^}]*critic/);
   expect(refused).toMatch(/"code":"own_work"/);
   expect((await state()).status).toBe('complete');
-});
-
-it('[pain 14] a session that went into the folder of another project keeps to its own run', async () => {
-  stage = await createStage({
-    '.stepfast/workflows/w.yaml': workflow('w'),
-    'vendor/.stepfast/workflows/w.yaml': workflow('w').replaceAll('INSTRUCTIONS-', 'VENDOR-'),
-  });
-  const vendor = runtimeIn(stage.project, { cwd: join(stage.project.root, 'vendor') });
-  await vendor.start({ workflow: 'w', summary: 'Another project' }, { session: 'gone' });
-  stage.model.on(
-    lastUser(/begin/),
-    toolCall.start('w'),
-    toolCall.bash('cd vendor && pwd'),
-    reply.text('Planning.'),
-  );
-  stage.model.always(summariser(), forgetsAll());
-  stage.model.on(lastUser(/continue/), reply.text('Going on.'));
-  const ran = await stage.run({ prompts: ['begin', '/compact', 'continue'] });
-  const context = contextOf(ran.requests.firstRequestAfterCompaction());
-  expect(context).toContain('INSTRUCTIONS-W-PLAN');
-  expect(context).not.toContain('VENDOR-W-PLAN');
 });

@@ -1,9 +1,9 @@
 /** What `npm run survive` counts, so that its figures mean what its page says. */
 import { expect, it } from 'vitest';
-import { isStale, stands } from '../../../lab/survive/fact.ts';
-import { standingIn } from '../../../lab/survive/standing.ts';
-import { changedLater, createStory } from '../../../lab/survive/story.ts';
-import type { ModelRequest } from '../../../src/testing/index.ts';
+import { isStale, stands } from '../lab/survive/fact.ts';
+import { standingIn } from '../lab/survive/standing.ts';
+import { changedLater, createStory } from '../lab/survive/story.ts';
+import type { ModelRequest } from '../src/testing/index.ts';
 
 it('there are at least 40 facts, and none stands in the words of another', () => {
   const facts = createStory(100).facts();

@@ -3,16 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createHookKit, type HookKit } from '../../kit/hooks.ts';
+import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
 
-const top = join(import.meta.dirname, '..', '..', '..');
+const top = join(import.meta.dirname, '..', '..');
 const main = join(top, 'dist', 'hook.cjs');
 const workflow = `name: w
 description: One step
 steps: [{ id: work, type: action, instructions: Do the work. }]
 `;
 
-const rounds = 8;
+const rounds = 3;
 
 let kit: HookKit;
 beforeEach(() => {
@@ -23,8 +23,9 @@ afterEach(() => kit[Symbol.dispose]());
 async function hook(
   args: string[],
   input: string,
+  node: string[] = [],
 ): Promise<{ stdout: string; stderr: string; code: number }> {
-  const child = spawn(process.execPath, [main, ...args], { env: kit.project.env, stdio: 'pipe' });
+  const child = spawn(process.execPath, [...node, main, ...args], { env: kit.project.env, stdio: 'pipe' });
   const out = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out.stdout += text;
@@ -68,4 +69,15 @@ test.each([
   const { stdout, stderr, code } = await hook(args, input);
   expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
   expect(stderr).toMatch(/^stepfast hook/);
+});
+
+test('an older Node is reported in one line', async () => {
+  // The program looks at this and nothing else.
+  kit.project.write({
+    'older.cjs': "Object.defineProperty(process.versions, 'node', { value: '18.20.8' });\n",
+  });
+  const older = ['--require', join(kit.project.root, 'older.cjs')];
+  const { stdout, code } = await hook(['--host', 'claude-code', 'SessionStart'], '{}', older);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).systemMessage).toContain('Stepfast needs Node 22.18 or newer');
 });
