@@ -223,6 +223,12 @@ describe('5: a gate that takes longer than the stop waits', () => {
   });
 });
 
+test('[L/run] a command that fails is shown to the person, with what to type', async () => {
+  await begin(`  - { id: set, type: run, run: test -f ready.txt }\n${step('end', gate(passes))}`);
+  await expect.poll(async () => (await state()).status).toBe('waiting');
+  expect(shown(await session.turn('I see.'))).toContain('/stepfast:reject');
+});
+
 test('6: of two sessions in one worktree each is checked by its own run, and a third has no part in it', async () => {
   const v = workflow(step('do', gate('test -f v.txt')), 'v');
   await begin(step('do', gate('test -f w.txt')), { files: { '.stepfast/workflows/v.yaml': v } });
