@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  advance,
-  smallDefinition as definition,
-  engineContract,
-  startSmall,
-} from '../../test/kit/engine-contract.ts';
+import { smallDefinition as definition } from '../../test/kit/contract-workflows.ts';
+import { advance, engineContract, startSmall } from '../../test/kit/engine-contract.ts';
 import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { hashDefinition } from '../definition/index.ts';
 import type { Store } from '../store/index.ts';

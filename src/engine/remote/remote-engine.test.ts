@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { advance, engineContract, smallDefinition, startSmall } from '../../../test/kit/engine-contract.ts';
+import { smallDefinition } from '../../../test/kit/contract-workflows.ts';
+import { advance, engineContract, startSmall } from '../../../test/kit/engine-contract.ts';
 import { type FakeServer, startFakeServer } from '../../../test/kit/fake-server.ts';
 import { createMemoryStore } from '../../../test/kit/memory-store.ts';
 import { hashDefinition } from '../../definition/index.ts';
