@@ -163,7 +163,9 @@ async function measureCalls(programs: Programs, place: Place, calls: number) {
     return result;
   };
   const begin = async (round: number) =>
-    structureOf(await call(ours, 'workflow_start', { workflow: 'bench', summary: `bench ${round}`, new: true }));
+    structureOf(
+      await call(ours, 'workflow_start', { workflow: 'bench', summary: `bench ${round}`, new: true }),
+    );
   let S = await begin(-1);
   const text = JSON.stringify(S);
   const runs = join(place.cwd, '.stepfast', 'runs');

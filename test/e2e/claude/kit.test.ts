@@ -20,7 +20,6 @@ import {
   summariser,
   toolCall,
 } from '../../../src/testing/index.ts';
-import { cliProgram } from '../../../src/testing/programs.ts';
 import { createClaudeProject, runClaude, startClaude } from '../../kit/claude.ts';
 import { createHookProbe } from '../../kit/hook-probe.ts';
 import { plain } from '../../mcp/workflows.ts';
