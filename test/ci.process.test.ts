@@ -1,6 +1,5 @@
 /** What decides in CI which tests run and what they may cost. */
 import { expect, test } from 'vitest';
-import { readAccounts } from '../scripts/ci/accounts.ts';
 import { type Budget, overBudget } from '../scripts/ci/budget.ts';
 import { agents, choose, triggersOf } from '../scripts/ci/tiers.ts';
 
@@ -47,14 +46,4 @@ test('a budget names each count that grew, CPU far over it, and steps without li
   expect(overBudget(budget, other)).toEqual(['new: has no budget']);
   const long = { e2e: { processes: 1, sessions: {}, cpuSeconds: 3_001 } };
   expect(overBudget({ ...budget, steps: long }, { calibration: 1, steps: {} })).toHaveLength(1);
-});
-
-test("the kernel's accounts have a command and its processor time", () => {
-  const record = Buffer.alloc(64);
-  record.writeUInt8(3, 1);
-  // 5 << 3 ticks, and 7.
-  record.writeUInt16LE((1 << 13) | 5, 32);
-  record.writeUInt16LE(7, 34);
-  record.write('claude\0', 48, 'latin1');
-  expect(readAccounts(record)).toEqual([{ command: 'claude', cpuSeconds: 0.47 }]);
 });

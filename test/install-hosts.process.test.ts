@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -13,10 +13,17 @@ beforeEach(() => {
 afterEach(() => rmSync(cache, { recursive: true, force: true }));
 
 /** As the script finds them: a program that says its version, and an npm that does what it is told. */
-function install(npm: string): { status: number | null; stdout: string; stderr: string } {
+function install(
+  npm: string,
+  more: Record<string, string> = {},
+): { status: number | null; stdout: string; stderr: string } {
   const bin = join(cache, 'bin');
   program(join(bin, 'npm'), npm);
-  const env = { PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`, STEPFAST_CI_CACHE: cache };
+  const env = {
+    PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`,
+    STEPFAST_CI_CACHE: cache,
+    ...more,
+  };
   return spawnSync(process.execPath, [script, 'claude'], { env, encoding: 'utf8' });
 }
 
@@ -39,6 +46,19 @@ it('the pinned version is installed once', () => {
   expect(first.stdout.trim()).toMatch(/claude-code-2\.1\.325.*claude$/);
   expect(install('exit 1').stdout).toBe(first.stdout);
   expect(readdirSync(cache).sort()).toEqual(['bin', 'claude-code-2.1.325']);
+});
+
+it('a program that replaced itself is checked again', () => {
+  const installed = install(gives('2.1.325')).stdout.trim();
+  program(installed, 'echo "2.1.400 (Claude Code)"');
+  expect(install('exit 1')).toMatchObject({ status: 1, stdout: '' });
+});
+
+it('starts of an agent are counted', () => {
+  const log = join(cache, 'sessions');
+  const counted = install(gives('2.1.325'), { STEPFAST_CI_SESSIONS: log }).stdout.trim();
+  expect(spawnSync(counted, ['--version'], { encoding: 'utf8' }).stdout).toBe('2.1.325 (Claude Code)\n');
+  expect(readFileSync(log, 'utf8')).toBe('claude\n');
 });
 
 it('an older version than asked for is no version', () => {

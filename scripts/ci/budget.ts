@@ -2,10 +2,9 @@
  * What a run of CI may cost: `node scripts/ci/budget.ts FOLDER` compares what `.ci/run` noted there with `.ci/budget.json`.
  * Counts decide. CPU time counts only if it is far over, because machines differ.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readAccounts } from './accounts.ts';
 
 export interface Usage {
   processes: number;
@@ -57,7 +56,8 @@ export function overBudget(budget: Budget, measured: Measured): string[] {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-const agentPrograms = ['claude', 'codex', 'copilot', 'gemini', 'opencode'];
+/** Of one process in the kernel's accounting, `accton`. */
+const recordBytes = 64;
 
 /** The CPU time of a loop that always does the same work. */
 function calibrate(): number {
@@ -71,24 +71,23 @@ function calibrate(): number {
 
 function usageIn(folder: string): Record<string, Usage> {
   const steps: Record<string, Usage> = {};
-  for (const line of readFileSync(join(folder, 'cpu'), 'utf8').trimEnd().split('\n')) {
+  for (const line of linesOf(join(folder, 'cpu'))) {
     const [step = '', before, after] = line.split('\t');
-    const file = `account.${step}`;
-    if (!readdirSync(folder).includes(file)) continue;
-    const accounts = readAccounts(readFileSync(join(folder, file)));
     const sessions: Record<string, number> = {};
-    for (const agent of agentPrograms) {
-      const count = accounts.filter(({ command }) => command === agent).length;
-      if (count > 0) sessions[agent] = count;
-    }
+    for (const agent of linesOf(join(folder, `sessions.${step}`)))
+      sessions[agent] = (sessions[agent] ?? 0) + 1;
+    const accounts = join(folder, `account.${step}`);
     steps[step] = {
-      processes: accounts.length,
+      processes: existsSync(accounts) ? statSync(accounts).size / recordBytes : 0,
       sessions,
       cpuSeconds: Math.round(Number(after) - Number(before)),
     };
   }
   return steps;
 }
+
+const linesOf = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , folder = ''] = process.argv;
