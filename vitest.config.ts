@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { temporary } from './test/kit/temporary.ts';
 
 const built = ['test/e2e/build.ts'];
+const prepared = [...built, 'test/kit/clusters.ts'];
 const processes = '**/*.process.test.ts';
 /** CI runs these in full only if something changed for these agents: scripts/ci/tiers.ts. */
 const others = ['codex', 'copilot', 'gemini', 'opencode'].map((agent) => `test/e2e/${agent}/**/*.test.ts`);
@@ -38,13 +39,13 @@ export default defineConfig({
       // The linter's rules, which `npm run check` tries too.
       tests('layout', [layout], [], {}),
       tests('process', [`src/${processes}`, `test/${processes}`], [layout], {
-        globalSetup: built,
+        globalSetup: prepared,
         isolate: false,
         maxWorkers: availableParallelism() + 1,
         sequence: { groupOrder: 1 },
       }),
       tests('e2e', ['test/e2e/**/*.test.ts'], others, {
-        globalSetup: built,
+        globalSetup: prepared,
         maxWorkers: 3,
         sequence: { groupOrder: 2 },
       }),

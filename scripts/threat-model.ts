@@ -4,7 +4,7 @@
  */
 import { commandTypes } from '../src/schema/index.ts';
 import { createApp, createLog, createMetrics, defaultLimits } from '../src/server/index.ts';
-import { createMemoryBackend } from '../test/e2e/server/memory-backend.ts';
+import { createMemoryBackend } from '../test/kit/server/memory-backend.ts';
 
 export const principals = {
   nobody: 'without a token, with one that has ended, or with one of another project',

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { becomePerson } from '../../test/e2e/server/person-kit.ts';
-import { type Cli, createCli, type Served } from '../../test/e2e/server/serve-kit.ts';
 import { type Cluster, startCluster } from '../../test/kit/postgres.ts';
+import { becomePerson } from '../../test/kit/server/person.ts';
+import { type Cli, createCli, type Served } from '../../test/kit/server/serve.ts';
 import type { Probed } from './probe.ts';
 
 export const principals = [
@@ -131,8 +131,8 @@ export async function createGround(): Promise<Ground> {
     },
     probe: () => JSON.parse(readFileSync(file, 'utf8')) as Probed,
     async [Symbol.asyncDispose]() {
-      probed.dispose();
-      cli.dispose();
+      await probed.dispose();
+      await cli.dispose();
       await cluster.dispose();
     },
   };

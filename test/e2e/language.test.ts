@@ -5,7 +5,7 @@ import type { Event, State } from '../../src/machine/index.ts';
 import { greenNowText } from '../../src/messages/index.ts';
 import { createTestProject, type TestFiles, type TestProject } from '../../src/testing/index.ts';
 import { atTerminal, playScript, type Script } from '../kit/scripted-agent.ts';
-import { startTeam, type Team } from './server/remote-kit.ts';
+import { startTeam, type Team } from '../kit/server/remote.ts';
 
 /** Every key of the language, in runs of real commands: once on files, once on a team server with PostgreSQL. */
 describe.each(['files', 'server'] as const)('a run on %s', (home) => {

@@ -1,41 +1,85 @@
-import { createPostgres, createProjects, migrate, type Postgres } from '../../src/store/postgres/index.ts';
-import { type Cluster, type ClusterOptions, startCluster } from './postgres.ts';
+import { randomBytes } from 'node:crypto';
+import { migrateAll } from '../../src/cli/serve/migrate.ts';
+import {
+  createPostgres,
+  createProjects,
+  type DatabaseOptions,
+  type Postgres,
+} from '../../src/store/postgres/index.ts';
+import { owner, template, workerCluster } from './clusters.ts';
+import { type Cluster, type ClusterOptions, type SharedCluster, startCluster } from './postgres.ts';
 
-/** A private cluster with a migrated database, whose owner is not a superuser. */
-export interface TestDatabase {
-  cluster: Cluster;
+/** A database whose owner is not a superuser. */
+export interface OwnedDatabase {
+  cluster: SharedCluster;
   name: string;
   /** Connects as the owner; row level security applies to it too. */
   url: string;
-  /** Closed with the cluster. */
-  postgres: Postgres;
-  /** Creates a new project. */
-  project(): Promise<number>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startDatabase(options?: ClusterOptions): Promise<TestDatabase> {
+/** A migrated one. */
+export interface TestDatabase extends OwnedDatabase {
+  /** Closed with the database. */
+  postgres: Postgres;
+  /** Creates a new project. */
+  project(name?: string): Promise<number>;
+  /** Queries as the superuser, whom row level security doesn't bind. */
+  sql<R extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>;
+}
+
+export type PrivateDatabase = TestDatabase & { cluster: Cluster };
+
+/** An empty database in the worker's cluster, or a copy of the migrated template. */
+export async function createDatabase(from: 'template0' | typeof template = template): Promise<OwnedDatabase> {
+  const cluster = await workerCluster();
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await cluster.createDatabase(name, from, owner);
+  return {
+    cluster,
+    name,
+    url: cluster.url(name, owner),
+    [Symbol.asyncDispose]: () => cluster.dropDatabase(name),
+  };
+}
+
+/** A migrated database in the worker's cluster. */
+export async function openDatabase(options: Partial<DatabaseOptions> = {}): Promise<TestDatabase> {
+  const database = await createDatabase();
+  return opened(database, database[Symbol.asyncDispose], options);
+}
+
+/** A migrated database in a private cluster, for tests that configure, stop or crash it. */
+export async function startDatabase(options?: ClusterOptions): Promise<PrivateDatabase> {
   const cluster = await startCluster(options);
   const name = 'team';
-  await cluster.createDatabase(name);
-  await cluster.query('postgres', 'create role team_owner login createrole');
-  await cluster.query('postgres', `alter database ${name} owner to team_owner`);
-  const url = cluster.url(name, 'team_owner');
-  await migrate(url);
-  const postgres = createPostgres({ url });
+  await cluster.query('postgres', `create role ${owner} login createrole`);
+  await cluster.createDatabase(name, 'template0', owner);
+  const url = cluster.url(name, owner);
+  await migrateAll(url);
+  return { ...opened({ cluster, name, url }, cluster.dispose), cluster };
+}
+
+function opened(
+  { cluster, name, url }: Pick<OwnedDatabase, 'cluster' | 'name' | 'url'>,
+  dispose: () => Promise<void>,
+  options: Partial<DatabaseOptions> = {},
+): TestDatabase {
+  const postgres = createPostgres({ url, ...options });
   let made = 0;
   return {
     cluster,
     name,
     url,
     postgres,
-    async project() {
+    async project(name) {
       made += 1;
-      return (await createProjects(url).create(`project-${made}`)).id;
+      return (await createProjects(url).create(name ?? `project-${made}`)).id;
     },
+    sql: (text, values) => cluster.query(name, text, values),
     async [Symbol.asyncDispose]() {
       await postgres.close();
-      await cluster.dispose();
+      await dispose();
     },
   };
 }

@@ -23,8 +23,7 @@ import { temporary } from './temporary.ts';
 const run = promisify(execFile);
 const patience = 120_000;
 
-/** A private PostgreSQL on loopback, removed when the process ends or `dispose` is called. */
-export interface Cluster {
+export interface ClusterPlace {
   /** The directory of initdb, pg_dump and pgbench. */
   readonly bin: string;
   readonly port: number;
@@ -32,13 +31,21 @@ export interface Cluster {
   readonly account: { uid?: number; gid?: number };
   /** The directory with `data`, `log` and the socket. */
   readonly directory: string;
+}
+
+/** A PostgreSQL on loopback that others use too. */
+export interface SharedCluster extends ClusterPlace {
   /** The default `user` is a superuser; no password is needed. */
   url(database: string, user?: string): string;
   /** Creates an empty database, or a copy of `template`, which must have no connections; returns the URL. */
-  createDatabase(name: string, template?: string): Promise<string>;
+  createDatabase(name: string, template?: string, owner?: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
   /** Queries as the superuser. */
   query<R extends pg.QueryResultRow>(database: string, sql: string, values?: unknown[]): Promise<R[]>;
+}
+
+/** A private one, removed when the process ends or `dispose` is called. */
+export interface Cluster extends SharedCluster {
   start(): Promise<void>;
   /** `immediate` is a crash that recovers at the next start. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>;
@@ -59,6 +66,43 @@ export interface ClusterOptions {
   standbyOf?: Cluster;
   /** The parent directory; by default memory if available, else the system's temporary directory. */
   parent?: string;
+}
+
+/** A cluster that runs already. Its port may change. */
+export function clusterAt(place: ClusterPlace): SharedCluster {
+  const url: SharedCluster['url'] = (database, user = 'postgres') =>
+    `postgres://${encodeURIComponent(user)}@127.0.0.1:${place.port}/${encodeURIComponent(database)}`;
+  const query: SharedCluster['query'] = async <R extends pg.QueryResultRow>(
+    database: string,
+    sql: string,
+    values?: unknown[],
+  ) => {
+    const client = new pg.Client({ connectionString: url(database) });
+    await client.connect();
+    try {
+      return (await client.query<R>(sql, values)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    bin: place.bin,
+    get port() {
+      return place.port;
+    },
+    account: place.account,
+    directory: place.directory,
+    url,
+    query,
+    async createDatabase(name, template = 'template0', owner = 'postgres') {
+      const made = `create database ${quoted(name)} template ${quoted(template)} owner ${quoted(owner)}`;
+      await query('postgres', made);
+      return url(name);
+    },
+    async dropDatabase(name) {
+      await query('postgres', `drop database if exists ${quoted(name)} with (force)`);
+    },
+  };
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
@@ -95,46 +139,21 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await dispose();
     throw error;
   }
-  return {
+  const place: ClusterPlace = {
     bin,
     get port() {
       return port;
     },
     account,
     directory,
-    url,
-    query,
-    async createDatabase(name, template = 'template0') {
-      await query('postgres', `create database ${quoted(name)} template ${quoted(template)}`);
-      return url(name);
-    },
-    async dropDatabase(name) {
-      await query('postgres', `drop database if exists ${quoted(name)} with (force)`);
-    },
+  };
+  return Object.assign(clusterAt(place), {
     start,
     stop: (mode = 'fast') => end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT'),
     kill: () => end('SIGKILL'),
     dispose,
     [Symbol.asyncDispose]: dispose,
-  };
-
-  function url(database: string, user = 'postgres'): string {
-    return `postgres://${encodeURIComponent(user)}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
-  }
-
-  async function query<R extends pg.QueryResultRow>(
-    database: string,
-    sql: string,
-    values?: unknown[],
-  ): Promise<R[]> {
-    const client = new pg.Client({ connectionString: url(database) });
-    await client.connect();
-    try {
-      return (await client.query<R>(sql, values)).rows;
-    } finally {
-      await client.end();
-    }
-  }
+  });
 
   async function start(): Promise<void> {
     if (postmaster) return;

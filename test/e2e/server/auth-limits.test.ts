@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { StepfastError } from '../../../src/errors.ts';
 import { hashToken } from '../../../src/server/index.ts';
 import { newToken } from '../../../src/token-format.ts';
-import { type HttpServer, startServer } from './http-kit.ts';
+import { type HttpServer, startServer } from '../../kit/server/http.ts';
 
 const status = async (server: HttpServer, token: string): Promise<number> =>
   (await server.call('GET', '/v1/whoami', { token })).status;

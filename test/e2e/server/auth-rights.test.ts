@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { begin, definition, type HttpServer, startServer } from './http-kit.ts';
+import { begin, definition, type HttpServer, startServer } from '../../kit/server/http.ts';
 
 let server: HttpServer;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../../src/server/index.ts';
-import { type HttpServer, startServer } from './http-kit.ts';
+import { type HttpServer, startServer } from '../../kit/server/http.ts';
 
 const issuer = 'https://issuer.example';
 const audience = 'https://stepfast.example';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { call } from './http-kit.ts';
-import { becomePerson } from './person-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { call } from '../../kit/server/http.ts';
+import { becomePerson } from '../../kit/server/person.ts';
+import { type Cli, createCli, type Served } from '../../kit/server/serve.ts';
 
 /** Made by `pg_dump` of PostgreSQL 15 from a server of that version, with one agent, one person and two runs. */
 const dump = join(import.meta.dirname, 'fixtures/before-principals.sql.gz');

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Arena, definitionOf, openArena } from './attack-kit.ts';
+import { type Arena, definitionOf, openArena } from '../../kit/server/attack.ts';
 
 /** `npm run attack` allows 100; beside other work the same takes more processor time. */
 const busyMs = 300;

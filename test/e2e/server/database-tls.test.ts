@@ -3,8 +3,8 @@ import { chmodSync, chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { cliOf, ownedDatabase, startTeam } from './database-kit.ts';
-import { until } from './jobs-kit.ts';
+import { until } from '../../kit/server/jobs.ts';
+import { cliOf, ownedDatabase, startTeam } from '../../kit/server/team.ts';
 
 let cluster: Cluster;
 let url: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startMovingEndpoint } from '../../kit/moving-endpoint.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { ownedDatabase, startTeam, type Team } from './database-kit.ts';
+import { ownedDatabase, startTeam, type Team } from '../../kit/server/team.ts';
 
 let primary: Cluster;
 let standby: Cluster;

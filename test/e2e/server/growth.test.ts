@@ -5,14 +5,17 @@ import { StepfastError } from '../../../src/errors.ts';
 import type { Definition } from '../../../src/machine/index.ts';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
-import { startTeam } from './remote-kit.ts';
+import { openDatabase, type TestDatabase } from '../../kit/database.ts';
+import { startTeam } from '../../kit/server/remote.ts';
 
 let database: TestDatabase;
 let other: Postgres;
+/** No call gives up because the machine is busy. */
+const patient = { wait: 300_000, patience: 300_000, limit: 300_000 };
+
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
-  other = createPostgres({ url: database.url, max: 4 });
+  database = await openDatabase(patient);
+  other = createPostgres({ url: database.url, max: 4, ...patient });
 }, 240_000);
 afterAll(async () => {
   await other.close();
@@ -120,8 +123,7 @@ test('[S12] entries after a number cost what they return, and what they return i
   expect(await store.entries(run, 38)).toEqual(all.slice(38));
   expect(await store.entries(run, 10, 5)).toEqual(all.slice(10, 15));
   const alter = (seq: number) =>
-    database.cluster.query(
-      database.name,
+    database.sql(
       'update stepfast.events set body = body || $3 where project = $1 and run = $2 and seq = $4',
       [project, run, ' ', seq],
     );

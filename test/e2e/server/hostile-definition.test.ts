@@ -1,45 +1,35 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { begin, call, definition } from './http-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { begin, call, definition } from '../../kit/server/http.ts';
+import type { Served } from '../../kit/server/serve.ts';
+import { type Shop, serveShop } from '../../kit/server/shop.ts';
 
-let cluster: Cluster;
-let cli: Cli;
-let server: Served;
+let shop: Shop & { server: Served };
 let token: string;
 
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  const url = await cluster.createDatabase('hostile');
-  cli = createCli({ HOME: cluster.directory, STEPFAST_DATABASE_URL: url });
-  await cli.output('migrate');
-  await cli.output('project', 'create', 'shop');
-  token = await cli.output('token', 'create', 'ci', '--project', 'shop');
-  server = await cli.serve();
+  shop = await serveShop();
+  token = await shop.token('ci');
 });
-afterAll(async () => {
-  cli?.dispose();
-  await cluster?.dispose();
-});
+afterAll(() => shop?.[Symbol.asyncDispose]());
 
 /** The answer to a body, how long it took, and the longest that another client waited meanwhile. */
 async function post(body: string) {
   const began = performance.now();
   let done = false;
-  const posted = call(server.url, 'POST', '/v1/runs', { token, body }).finally(() => {
+  const posted = call(shop.server.url, 'POST', '/v1/runs', { token, body }).finally(() => {
     done = true;
   });
   let longest = 0;
   do {
     const asked = performance.now();
-    expect((await call(server.url, 'GET', '/healthz')).status).toBe(200);
+    expect((await call(shop.server.url, 'GET', '/healthz')).status).toBe(200);
     longest = Math.max(longest, performance.now() - asked);
   } while (!done);
   return { answer: await posted, ms: performance.now() - began, longest };
 }
 
 test('[S1] a definition with 20,000 steps costs a server hardly more than any other body of its size', async () => {
-  await begin({ call: (...args) => call(server.url, ...args) }, token);
+  await begin({ call: (...args) => call(shop.server.url, ...args) }, token);
   const steps = Array.from({ length: 20_000 }, (_, index) => ({
     id: `s${index}`,
     type: 'action',

@@ -1,23 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { begin, call } from './http-kit.ts';
-import { type Cli, createCli } from './serve-kit.ts';
+import { createDatabase, type OwnedDatabase } from '../../kit/database.ts';
+import { begin, call } from '../../kit/server/http.ts';
+import { type Cli, createCli } from '../../kit/server/serve.ts';
 
-let cluster: Cluster;
+let database: OwnedDatabase;
 let cli: Cli;
 const stepfast: Cli['run'] = (...args) => cli.run(...args);
 const serve: Cli['serve'] = (...args) => cli.serve(...args);
 
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  cli = createCli({
-    HOME: cluster.directory,
-    STEPFAST_DATABASE_URL: await cluster.createDatabase('cli'),
-  });
-}, 240_000);
+  database = await createDatabase('template0');
+  cli = createCli({ STEPFAST_DATABASE_URL: database.url });
+});
 afterAll(async () => {
-  cli?.dispose();
-  await cluster?.dispose();
+  await cli?.dispose();
+  await database?.[Symbol.asyncDispose]();
 });
 
 test('a database that was never migrated is refused with what to do', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { hashToken } from '../../../src/server/index.ts';
-import { begin, type HttpServer, readEvents, type SseEvent, startServer } from './http-kit.ts';
+import { begin, type HttpServer, readEvents, type SseEvent, startServer } from '../../kit/server/http.ts';
 
 const batches = (events: SseEvent[]): SseEvent[] => events.filter(({ event }) => event === 'batch');
 const note = (text: string) => ({ command: { type: 'note', kind: 'reminder', key: 'k', text } });

@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hostileCalls } from './hostile-calls.ts';
-import { begin, type HttpServer, startServer } from './http-kit.ts';
+import { hostileCalls } from '../../kit/server/hostile-calls.ts';
+import { begin, type HttpServer, startServer } from '../../kit/server/http.ts';
 
 let server: HttpServer;
 let token: string;

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createMcpTools } from '../../../src/cli/serve/mcp-tools.ts';
 import type { Definition } from '../../../src/machine/index.ts';
 import { hashToken } from '../../../src/server/index.ts';
-import { definition, projects, startHttp } from './http-kit.ts';
-import { connect } from './mcp-http-kit.ts';
-import { createMemoryBackend } from './memory-backend.ts';
+import { definition, projects, startHttp } from '../../kit/server/http.ts';
+import { connect } from '../../kit/server/mcp-http.ts';
+import { createMemoryBackend } from '../../kit/server/memory-backend.ts';
 
 test('over MCP a bundled name is the bundled workflow, whatever was published or begun under it', async () => {
   const backend = createMemoryBackend(projects);

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StepfastError } from '../../../src/errors.ts';
 import { routes } from '../../../src/server/index.ts';
-import { begin, definition, type HttpServer, startServer } from './http-kit.ts';
+import { begin, definition, type HttpServer, startServer } from '../../kit/server/http.ts';
 
 let server: HttpServer;
 let token: string;

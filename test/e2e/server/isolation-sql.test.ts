@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTokens } from '../../../src/store/postgres/index.ts';
 import { hashToken } from '../../../src/token-format.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { begin, note } from '../../kit/sample-run.ts';
 
 let database: TestDatabase;
@@ -13,7 +13,7 @@ let owner: pg.Client;
 let tokenOfTheirs: string;
 
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
+  database = await openDatabase();
   mine = await database.project();
   theirs = await database.project();
   for (const project of [mine, theirs]) {

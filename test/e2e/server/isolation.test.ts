@@ -5,23 +5,22 @@ import { createMcpTools } from '../../../src/cli/serve/mcp-tools.ts';
 import type { Definition } from '../../../src/machine/index.ts';
 import { type Backend, routes } from '../../../src/server/index.ts';
 import { hashPassphrase } from '../../../src/server/passphrase.ts';
-import { createProjects, createTokens, migrate } from '../../../src/store/postgres/index.ts';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { hostileCalls } from './hostile-calls.ts';
-import { type Answered, definition, type Http, readEvents, startHttp } from './http-kit.ts';
-import { attempts, type Side } from './isolation-attempts.ts';
-import { connect, type Era } from './mcp-http-kit.ts';
+import { createProjects, createTokens } from '../../../src/store/postgres/index.ts';
+import { createDatabase, type OwnedDatabase } from '../../kit/database.ts';
+import { hostileCalls } from '../../kit/server/hostile-calls.ts';
+import { type Answered, definition, type Http, readEvents, startHttp } from '../../kit/server/http.ts';
+import { attempts, type Side } from '../../kit/server/isolation-attempts.ts';
+import { connect, type Era } from '../../kit/server/mcp-http.ts';
 
-let cluster: Cluster;
+let database: OwnedDatabase;
 let backend: Backend;
 let http: Http;
 let north: Side;
 let south: Side;
 
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  const url = await cluster.createDatabase('isolation');
-  await migrate(url);
+  database = await createDatabase();
+  const { url } = database;
   backend = await openBackend({ url, connections: 4, onError: () => {} });
   const mcp = await createMcpTools({ backend, version: '0', clock: Date.now, onError: () => {} });
   http = await startHttp(backend, { mcp, limits: { failuresPerMinute: 200 } });
@@ -31,7 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await http?.listening.close();
   await backend?.close();
-  await cluster?.dispose();
+  await database?.[Symbol.asyncDispose]();
 });
 
 async function fill(url: string, name: string): Promise<Side> {
@@ -287,8 +286,8 @@ test('hostile text is only text to the database, and tells of no other project',
   });
   const before = await seqOf(south);
   const counts = () =>
-    cluster.query<{ runs: string; tokens: string }>(
-      'isolation',
+    database.cluster.query<{ runs: string; tokens: string }>(
+      database.name,
       'select (select count(*) from stepfast.runs) as runs, (select count(*) from stepfast.tokens) as tokens',
     );
   const [rows] = await counts();
@@ -315,7 +314,7 @@ test('without a token no route and no tool answers', async () => {
 });
 
 test('a token that was revoked in the database is refused soon', async () => {
-  const url = cluster.url('isolation');
+  const { url } = database;
   const project = await createProjects(url).named('north');
   const tokens = createTokens(url);
   const { id, token } = await tokens.create(project?.id ?? 0, {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../../../src/cli/serve/webhook.ts';
 import { createFakeIo } from '../../../src/testing/fake-io.ts';
-import { type Stage, setStage } from './jobs-kit.ts';
+import { type Stage, setStage } from '../../kit/server/jobs.ts';
 
 let stage: Stage;
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
   await stage.project('team');
 }, 240_000);
 afterAll(async () => {
-  await stage?.close();
+  await stage?.[Symbol.asyncDispose]();
 });
 
 async function webhook(...args: string[]): Promise<{ code: number; out: string }> {

@@ -4,24 +4,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createWebhooks, type Webhooks } from '../../../src/jobs/index.ts';
-import { begin, type Receiver, type Stage, setStage, startReceiver, until } from './jobs-kit.ts';
+import { type PrivateDatabase, startDatabase } from '../../kit/database.ts';
+import { begin, type Receiver, type Stage, setStage, startReceiver, until } from '../../kit/server/jobs.ts';
 
-const program = fileURLToPath(new URL('jobs-process.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../kit/server/jobs-process.ts', import.meta.url));
 
+let database: PrivateDatabase;
 let stage: Stage;
 let webhooks: Webhooks;
 let receiver: Receiver;
 const started: ChildProcess[] = [];
 
 beforeAll(async () => {
-  stage = await setStage();
+  database = await startDatabase({ fsync: false });
+  stage = await setStage(database);
   webhooks = createWebhooks({ url: stage.url, allow: { http: true, privateAddresses: true } });
   await stage.sql(`update stepfast_jobs.queue set retry_limit = 100, retry_delay = 1, retry_delay_max = 1
     where name = 'webhook'`);
 }, 240_000);
 afterAll(async () => {
   await webhooks?.close();
-  await stage?.close();
+  await stage?.[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   receiver = await startReceiver();
@@ -154,8 +157,8 @@ test('a database that goes away and comes back delays deliveries, and that is al
   const engine = stage.engine(project);
   const runs = [await begin(engine)];
   for (let round = 0; round < 2; round += 1) {
-    await stage.cluster.stop('immediate');
-    await stage.cluster.start();
+    await database.cluster.stop('immediate');
+    await database.cluster.start();
     await until(async () => {
       try {
         runs.push(await begin(engine));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRunQueue, openDatabase, type RunQueue, type Taken } from '../../../src/jobs/index.ts';
-import { type Stage, setStage } from './jobs-kit.ts';
+import { type Stage, setStage } from '../../kit/server/jobs.ts';
 
 let stage: Stage;
 let queue: RunQueue;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(async () => {
   await database?.close();
-  await stage?.close();
+  await stage?.[Symbol.asyncDispose]();
 });
 
 /** As if the time of what is held, or was put off, had come. */

@@ -10,6 +10,8 @@ import {
   type Webhooks,
 } from '../../../src/jobs/index.ts';
 import { createTokens } from '../../../src/store/postgres/index.ts';
+import { owner } from '../../kit/clusters.ts';
+import { createDatabase } from '../../kit/database.ts';
 import {
   begin,
   type Receiver,
@@ -19,7 +21,7 @@ import {
   startReceiver,
   twoSteps,
   until,
-} from './jobs-kit.ts';
+} from '../../kit/server/jobs.ts';
 
 let stage: Stage;
 let webhooks: Webhooks;
@@ -34,7 +36,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(async () => {
   await webhooks?.close();
-  await stage?.close();
+  await stage?.[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   receiver = await startReceiver();
@@ -272,8 +274,8 @@ test('a cursor of another cluster is renewed by the migration, and nothing is to
 });
 
 test('servers neither make nor change the job tables, and say what to do where they are missing', async () => {
-  await stage.cluster.createDatabase('bare');
-  const jobs = createJobs({ url: stage.cluster.url('bare') });
+  await using bare = await createDatabase('template0');
+  const jobs = createJobs({ url: bare.url });
   await expect(jobs.start()).rejects.toThrow('stepfast migrate');
   const app = (sql: string) => stage.sql(`set role stepfast_app; ${sql}`);
   await expect(app('create table stepfast_jobs.x ()')).rejects.toThrow('permission denied');
@@ -302,7 +304,7 @@ async function makeMonth(month: string): Promise<void> {
   const name = `events_${month.slice(0, 7).replace('-', '_')}`;
   await stage.sql(`create table stepfast.${name} partition of stepfast.events
     for values from ('${month}') to (date '${month}' + interval '1 month')`);
-  await stage.sql(`alter table stepfast.${name} owner to stepfast_owner`);
+  await stage.sql(`alter table stepfast.${name} owner to ${owner}`);
 }
 
 async function moveTo(run: string, day: string): Promise<void> {

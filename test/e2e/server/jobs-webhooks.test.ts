@@ -16,7 +16,7 @@ import {
   setStage,
   startReceiver,
   until,
-} from './jobs-kit.ts';
+} from '../../kit/server/jobs.ts';
 
 let stage: Stage;
 let webhooks: Webhooks;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(async () => {
   await webhooks?.close();
-  await stage?.close();
+  await stage?.[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   receiver = await startReceiver();
@@ -267,7 +267,7 @@ test('a batch that is committed after a younger one is told too', async () => {
   await start();
   const sample = await begin(engine);
   await until(() => receiver.got.length === 1, 'the first run');
-  const client = new pg.Client({ connectionString: stage.cluster.url('jobs') });
+  const client = new pg.Client({ connectionString: stage.cluster.url(stage.name) });
   await client.connect();
   await client.query('begin');
   await client.query(

@@ -3,10 +3,10 @@ import { afterEach, expect, it } from 'vitest';
 import { createMcpTools } from '../../../src/cli/serve/mcp-tools.ts';
 import { parseWorkflow } from '../../../src/definition/index.ts';
 import { hashToken, type TokenRecord } from '../../../src/server/index.ts';
+import { projects, startHttp } from '../../kit/server/http.ts';
+import { connect, type Era, type HttpConnection } from '../../kit/server/mcp-http.ts';
+import { createMemoryBackend } from '../../kit/server/memory-backend.ts';
 import { plain, reviewed } from '../../mcp/workflows.ts';
-import { projects, startHttp } from './http-kit.ts';
-import { connect, type Era, type HttpConnection } from './mcp-http-kit.ts';
-import { createMemoryBackend } from './memory-backend.ts';
 
 const eras: readonly Era[] = ['2025', '2026'];
 const cleanups: (() => PromiseLike<void>)[] = [];

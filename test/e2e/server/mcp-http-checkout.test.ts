@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import { afterEach, expect, it } from 'vitest';
 import { type LocalRuntime, openRuntime } from '../../../src/runtime/index.ts';
 import type { TestProject } from '../../../src/testing/index.ts';
+import { connect, createTeam } from '../../kit/server/mcp-http.ts';
 import { createProject, entry } from '../../mcp/kit.ts';
 import { gated, writers } from '../../mcp/workflows.ts';
-import { connect, createTeam } from './mcp-http-kit.ts';
 
 const cleanups: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -52,7 +52,7 @@ it('a person who waits for gates in a checkout runs them there, and the agent ge
 it('a server that may write no file, start no process and read nothing but itself serves every tool', async () => {
   const repository = join(import.meta.dirname, '..', '..', '..');
   const code = `
-    const { createTeam } = await import(${JSON.stringify(join(import.meta.dirname, 'mcp-http-kit.ts'))});
+    const { createTeam } = await import(${JSON.stringify(join(repository, 'test/kit/server/mcp-http.ts'))});
     const team = createTeam();
     for (const workflow of ${JSON.stringify([touching, writers])}) await team.pin(1, workflow);
     process.stdout.write((await team.serve()) + '\\n');

@@ -5,10 +5,10 @@ import { parseWorkflow } from '../../../src/definition/index.ts';
 import type { Definition } from '../../../src/machine/index.ts';
 import type { Backend } from '../../../src/server/index.ts';
 import { createTokens } from '../../../src/store/postgres/index.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openDatabase, type TestDatabase } from '../../kit/database.ts';
+import { startHttp } from '../../kit/server/http.ts';
+import { connect, type Era } from '../../kit/server/mcp-http.ts';
 import { plain } from '../../mcp/workflows.ts';
-import { startHttp } from './http-kit.ts';
-import { connect, type Era } from './mcp-http-kit.ts';
 
 const cleanups: (() => PromiseLike<unknown>)[] = [];
 const urls: string[] = [];
@@ -16,7 +16,7 @@ let database: TestDatabase;
 let backend: Backend;
 
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
+  database = await openDatabase();
   cleanups.push(() => database[Symbol.asyncDispose]());
   // Each server has a pool of its own.
   for (let count = 0; count < 2; count += 1) {

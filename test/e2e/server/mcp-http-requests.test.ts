@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
+import { connect, createTeam, type Era, type HttpConnection, type Team } from '../../kit/server/mcp-http.ts';
 import { plain, writers } from '../../mcp/workflows.ts';
-import { connect, createTeam, type Era, type HttpConnection, type Team } from './mcp-http-kit.ts';
 
 const eras: readonly Era[] = ['2025', '2026'];
 const cleanups: (() => Promise<void>)[] = [];

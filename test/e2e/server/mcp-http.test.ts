@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { formatHandle } from '../../../src/machine/index.ts';
 import { nextForTools, toolVoice } from '../../../src/messages/index.ts';
+import { connect, createTeam, type Era, type HttpConnection, type Team } from '../../kit/server/mcp-http.ts';
 import { gated, looped, parallel, plain, reviewed } from '../../mcp/workflows.ts';
-import { connect, createTeam, type Era, type HttpConnection, type Team } from './mcp-http-kit.ts';
 
 const eras: readonly Era[] = ['2025', '2026'];
 const cleanups: (() => Promise<void>)[] = [];

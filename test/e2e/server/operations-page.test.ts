@@ -15,8 +15,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { postgresBinaries } from '../../../scripts/install-postgres.ts';
 import { startCluster } from '../../kit/postgres.ts';
-import { begin, call } from './http-kit.ts';
-import { createCli, type Served } from './serve-kit.ts';
+import { begin, call } from '../../kit/server/http.ts';
+import { createCli, type Served } from '../../kit/server/serve.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');

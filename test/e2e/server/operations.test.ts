@@ -1,41 +1,22 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newToken, tokenId } from '../../../src/token-format.ts';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { begin, call, definition } from './http-kit.ts';
-import { becomePerson } from './person-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { begin, call, definition } from '../../kit/server/http.ts';
+import { becomePerson } from '../../kit/server/person.ts';
+import type { Cli, Served } from '../../kit/server/serve.ts';
+import { openShop, type Shop } from '../../kit/server/shop.ts';
 
-let cluster: Cluster;
-let home: string;
+let shop: Shop;
 let cli: Cli;
 let server: Served;
 
-/** An owner that is no superuser. */
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  await cluster.createDatabase('team');
-  await cluster.query('postgres', 'create role team_owner login nosuperuser createrole');
-  await cluster.query('postgres', 'alter database team owner to team_owner');
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-operations-')));
-  mkdirSync(join(home, 'state'));
-  cli = createCli({
-    HOME: home,
-    XDG_STATE_HOME: join(home, 'state'),
-    STEPFAST_DATABASE_URL: cluster.url('team', 'team_owner'),
-    STEPFAST_PROXIES: '1',
-  });
-  await cli.output('migrate');
-  await cli.output('project', 'create', 'shop');
+  shop = await openShop({ env: { STEPFAST_PROXIES: '1' } });
+  cli = shop.cli;
   server = await cli.serve();
 });
-afterAll(async () => {
-  cli?.dispose();
-  await cluster?.dispose();
-  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-});
+afterAll(() => shop?.[Symbol.asyncDispose]());
 
 const json = async (...args: string[]) => JSON.parse(await cli.output(...args, '--json'));
 const newTokenOf = (project: string, ...args: string[]): Promise<{ id: string; token: string }> =>
@@ -233,7 +214,7 @@ test('S11: a project is renamed, exported and removed', async () => {
     .poll(async () => (await call(server.url, 'GET', '/v1/whoami', { token })).body, { timeout: 60_000 })
     .toMatchObject({ project: 'new' });
 
-  const directory = join(home, 'export');
+  const directory = join(shop.directory, 'export');
   expect(await json('project', 'export', 'new', '--output', directory)).toMatchObject({ runs: 2 });
   expect(readdirSync(join(directory, 'runs'))).toContain(`${run}.json`);
   const archive = readFileSync(join(directory, 'runs', `${run}.json`), 'utf8');
@@ -260,21 +241,18 @@ test('S11: a project is renamed, exported and removed', async () => {
 
 /** Tables with rows of a project that is not there. */
 async function leftovers(): Promise<string[]> {
-  const tables = await cluster.query<{ name: string }>(
-    'team',
+  const tables = await shop.sql<{ name: string }>(
     `select table_name as name from information_schema.columns
       where table_schema = 'stepfast' and column_name = 'project'`,
   );
   const found: string[] = [];
   for (const { name } of tables) {
-    const rows = await cluster.query(
-      'team',
+    const rows = await shop.sql(
       `select from stepfast.${name} where project <> 0 and project not in (select id from stepfast.projects)`,
     );
     if (rows.length > 0) found.push(name);
   }
-  const jobs = await cluster.query(
-    'team',
+  const jobs = await shop.sql(
     `select from stepfast_jobs.job where (data ->> 'project')::int not in (select id from stepfast.projects)`,
   );
   return jobs.length > 0 ? [...found, 'job'] : found;

@@ -1,25 +1,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPostgres, createProjects, dropMonths, migrate } from '../../../src/store/postgres/index.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { createDatabase, openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../kit/sample-run.ts';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
+  database = await openDatabase();
 }, 240_000);
 
 afterAll(() => database[Symbol.asyncDispose](), 240_000);
-
-let databases = 0;
-async function emptyDatabase(): Promise<{ name: string; url: string }> {
-  databases += 1;
-  const name = `empty_${databases}`;
-  await database.cluster.createDatabase(name);
-  await database.cluster.query('postgres', `alter database ${name} owner to team_owner`);
-  return { name, url: database.cluster.url(name, 'team_owner') };
-}
 
 async function withPostgres<T>(
   url: string,
@@ -76,8 +67,7 @@ describe('pages', () => {
       ['runs', 'state'],
       ['events', 'body'],
     ])
-      await database.cluster.query(
-        database.name,
+      await database.sql(
         `update stepfast.${table} set ${column} = ${column} || repeat(' ', 6291456) where project = ${project}`,
       );
     const first = await postgres.rows(project).page({ limit: 100 });
@@ -113,11 +103,10 @@ describe('pages', () => {
 
 describe('months', () => {
   const months = async (): Promise<string[]> => {
-    const rows = await database.cluster.query<{ name: string }>(
-      database.name,
-      `select inhrelid::regclass::text as name from pg_inherits
-        where inhparent = 'stepfast.events'::regclass order by 1`,
-    );
+    const rows = await database.sql<{
+      name: string;
+    }>(`select inhrelid::regclass::text as name from pg_inherits
+        where inhparent = 'stepfast.events'::regclass order by 1`);
     return rows.map(({ name }) => name.replace('stepfast.', ''));
   };
 
@@ -125,7 +114,7 @@ describe('months', () => {
     const coming = await months();
     expect(coming.length).toBeGreaterThanOrEqual(4);
     const last = coming.at(-1);
-    await database.cluster.query(database.name, `drop table stepfast.${last}`);
+    await database.sql(`drop table stepfast.${last}`);
     const made = await Promise.all(Array.from({ length: 6 }, () => database.postgres.makeMonths()));
     expect(made.filter((count) => count === 1)).toHaveLength(1);
     expect(await months()).toEqual(coming);
@@ -134,7 +123,7 @@ describe('months', () => {
   test('a run that begins in a month without a partition creates it', async () => {
     const all = await months();
     const store = database.postgres.store(await database.project());
-    const { name, url } = await emptyDatabase();
+    const { name, url } = await createDatabase('template0');
     await migrate(url);
     await database.cluster.query(name, `drop table stepfast.${all[0]}`);
     const { id } = await createProjects(url).create('late');
@@ -146,7 +135,7 @@ describe('months', () => {
   });
 
   test('a month goes when all its runs have ended before the time, with their texts and keys, and no sooner', async () => {
-    const { name, url } = await emptyDatabase();
+    const { name, url } = await createDatabase('template0');
     await migrate(url);
     const projects = createProjects(url);
     const [one, two] = [(await projects.create('one')).id, (await projects.create('two')).id];
@@ -191,7 +180,7 @@ describe('months', () => {
   });
 
   test('a month stays whole where a run of it goes on while it is being forgotten', async () => {
-    const { name, url } = await emptyDatabase();
+    const { name, url } = await createDatabase('template0');
     await migrate(url);
     const { id } = await createProjects(url).create('one');
     await withPostgres(url, async (postgres) => {

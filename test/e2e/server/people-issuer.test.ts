@@ -1,15 +1,15 @@
 /** A person's decision with a credential of an issuer, which is real. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call } from './http-kit.ts';
-import { startIssuer, type TestIssuer } from './issuer-kit.ts';
-import { createPlace, typeIn, waitingRun } from './place-kit.ts';
-import type { Served } from './serve-kit.ts';
-import { openShop, type Shop } from './shop-kit.ts';
+import { call } from '../../kit/server/http.ts';
+import { startIssuer, type TestIssuer } from '../../kit/server/issuer.ts';
+import { createPlace, typeIn, waitingRun } from '../../kit/server/place.ts';
+import type { Served } from '../../kit/server/serve.ts';
+import { type Shop, serveShop } from '../../kit/server/shop.ts';
 
-let shop: Shop;
+let shop: Shop & { server: Served };
 
 beforeAll(async () => {
-  shop = await openShop('issuer');
+  shop = await serveShop();
 });
 afterAll(async () => await shop[Symbol.asyncDispose]());
 

@@ -2,10 +2,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashToken, newToken } from '../../../src/token-format.ts';
-import { call } from './http-kit.ts';
-import { becomePerson, credentialOf, passphrase } from './person-kit.ts';
-import { createPlace, main, type Place, typeIn, waitingRun } from './place-kit.ts';
-import { openShop, type Shop } from './shop-kit.ts';
+import { call } from '../../kit/server/http.ts';
+import { becomePerson, credentialOf, passphrase } from '../../kit/server/person.ts';
+import { createPlace, main, type Place, typeIn, waitingRun } from '../../kit/server/place.ts';
+import type { Served } from '../../kit/server/serve.ts';
+import { type Shop, serveShop } from '../../kit/server/shop.ts';
 
 const browserWorkflow = {
   name: 'feature',
@@ -14,10 +15,10 @@ const browserWorkflow = {
   steps: [{ id: 'frame', type: 'action', instructions: 'Frame it.' }],
 };
 
-let shop: Shop;
+let shop: Shop & { server: Served };
 
 beforeAll(async () => {
-  shop = await openShop('people');
+  shop = await serveShop();
 });
 afterAll(async () => await shop[Symbol.asyncDispose]());
 
@@ -179,8 +180,7 @@ describe('S5: a passphrase', () => {
     const args = [main, 'login', shop.server.url, '--token-stdin', '--json'];
     const kept = spawnSync(process.execPath, args, { cwd, env, input: credential, encoding: 'utf8' });
     expect([kept.status, JSON.parse(kept.stdout)]).toMatchObject([1, { code: 'person_only' }]);
-    const [{ seconds }] = (await shop.cluster.query(
-      'people',
+    const [{ seconds }] = (await shop.sql(
       `select extract(epoch from expires_at - now())::int as seconds from stepfast.tokens where hash = $1`,
       [hashToken(credential)],
     )) as [{ seconds: number }];
@@ -221,8 +221,7 @@ test('S5: a person who was removed neither signs in nor works, and others stay',
 test('S5: a person’s token of an earlier version decides nothing, and doctor names it', async () => {
   const place = createPlace(shop.directory);
   const { id, token } = newToken();
-  await shop.cluster.query(
-    'people',
+  await shop.sql(
     `insert into stepfast.tokens (id, project, hash, kind, name, scopes)
       select $1, id, $2, 'person', 'Hal', array['read', 'write', 'gates', 'decide'] from stepfast.projects where name = 'shop'`,
     [id, hashToken(token)],

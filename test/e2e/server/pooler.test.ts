@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate, refuseTransactionPooler } from '../../../src/store/postgres/index.ts';
 import { freePort } from '../../kit/free-port.ts';
 import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { cliOf, ownedDatabase, startTeam } from './database-kit.ts';
+import { cliOf, ownedDatabase, startTeam } from '../../kit/server/team.ts';
 
 const program = ['/usr/sbin/pgbouncer', 'pgbouncer'].find((each) => {
   try {

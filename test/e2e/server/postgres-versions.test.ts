@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
 import type { Cluster } from '../../kit/postgres.ts';
 import { type Major, nameOf, startMajor } from '../../kit/postgres-majors.ts';
-import { cliOf, ownedDatabase, startTeam } from './database-kit.ts';
+import { cliOf, ownedDatabase, startTeam } from '../../kit/server/team.ts';
 
 /** The oldest, the system's and the newest in full. */
 const majors: Major[] = [14, undefined, 16, 17, 18];

@@ -1,39 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { type Answered, call } from './http-kit.ts';
-import { connect } from './mcp-http-kit.ts';
-import { becomePerson } from './person-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { type Answered, call } from '../../kit/server/http.ts';
+import { connect } from '../../kit/server/mcp-http.ts';
+import { becomePerson } from '../../kit/server/person.ts';
+import type { Served } from '../../kit/server/serve.ts';
+import { openShop, type Shop } from '../../kit/server/shop.ts';
 
-let cluster: Cluster;
-let cli: Cli;
+let shop: Shop;
 let server: Served;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  cli = createCli({
-    HOME: cluster.directory,
-    STEPFAST_DATABASE_URL: await cluster.createDatabase('principals'),
-  });
-  await cli.output('migrate');
-  for (const project of ['shop', 'strict']) await cli.output('project', 'create', project);
-  const create = async (name: string, kind: string, project = 'shop') => {
-    tokens[name] = await cli.output('token', 'create', name, '--project', project, '--kind', kind);
-  };
-  for (const name of ['claude', 'critic', 'thief']) await create(name, 'agent');
-  await create('ci', 'runner');
-  await create('ada', 'person');
-  await create('stranger', 'agent', 'strict');
-  await create('bea', 'person', 'strict');
-  server = await cli.serve('--no-jobs');
-  for (const name of ['ada', 'bea'])
-    tokens[name] = (await becomePerson(server.url, tokens[name] ?? '')).credential;
+  shop = await openShop({ projects: ['strict'] });
+  for (const name of ['claude', 'critic', 'thief']) tokens[name] = await shop.token(name);
+  tokens.ci = await shop.token('ci', 'runner');
+  tokens.stranger = await shop.token('stranger', 'agent', 'strict');
+  server = await shop.cli.serve('--no-jobs');
+  for (const [name, project] of [
+    ['ada', 'shop'],
+    ['bea', 'strict'],
+  ] as const)
+    tokens[name] = (await becomePerson(server.url, await shop.token(name, 'person', project))).credential;
 });
-afterAll(async () => {
-  cli.dispose();
-  await cluster.dispose();
-});
+afterAll(() => shop?.[Symbol.asyncDispose]());
 
 const workflow = (steps: object[], more: object = {}) => ({
   name: 'attacked',
@@ -144,7 +132,7 @@ describe('S4: leases, handles and sessions', () => {
     const end = { type: 'session', session: 'alice', event: { type: 'ended' } };
     expect(await send('thief', run, end)).toMatchObject(stolen);
     const id = (tokens.claude ?? '').split('_')[1] ?? '';
-    const rotated = JSON.parse(await cli.output('token', 'rotate', id, '--project', 'shop', '--json'));
+    const rotated = JSON.parse(await shop.cli.output('token', 'rotate', id, '--project', 'shop', '--json'));
     expect(rotated.id).not.toBe(id);
     expect(
       await send(rotated.token, run, { type: 'advance', at, output: 'x', session: 'alice' }),
@@ -191,7 +179,7 @@ describe('S4: publications', () => {
   });
 
   test('a project can demand them: of everything but prose', async () => {
-    await cli.output('project', 'publish-only', 'strict', 'on');
+    await shop.cli.output('project', 'publish-only', 'strict', 'on');
     const start = (definition: object) =>
       ask('stranger', 'POST', '/v1/runs', { definition, command: { type: 'start' } });
     expect(await start(commands('own', 'make'))).toMatchObject({
@@ -225,7 +213,7 @@ describe('S4: tokens of a runner', () => {
     const whoami = () => ask(made.token, 'GET', '/v1/whoami');
     expect((await whoami()).body).toMatchObject({ kind: 'agent', name: 'ci/review-1' });
     expect(await make(made.token)).toMatchObject({ status: 403 });
-    await cli.output('token', 'revoke', (tokens.ci ?? '').split('_')[1] ?? '', '--project', 'shop');
+    await shop.cli.output('token', 'revoke', (tokens.ci ?? '').split('_')[1] ?? '', '--project', 'shop');
     await expect.poll(async () => (await whoami()).status).toBe(401);
   });
 });

@@ -9,8 +9,8 @@ import { createFakeIo } from '../../../src/testing/fake-io.ts';
 import { freePort } from '../../kit/free-port.ts';
 import type { Cluster } from '../../kit/postgres.ts';
 import { type Major, nameOf, startMajor } from '../../kit/postgres-majors.ts';
-import { ownedDatabase } from './database-kit.ts';
-import { passphrase } from './person-kit.ts';
+import { passphrase } from '../../kit/server/person.ts';
+import { ownedDatabase } from '../../kit/server/team.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/server.md'), 'utf8');
 const quickStart = /^## Quick start\n[\s\S]*?(?=^## )/m.exec(page)?.[0] ?? '';

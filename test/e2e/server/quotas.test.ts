@@ -5,7 +5,7 @@ import {
   dropMonths,
   type Quotas,
 } from '../../../src/store/postgres/index.ts';
-import { type Arena, definitionOf, openArena } from './attack-kit.ts';
+import { type Arena, definitionOf, openArena } from '../../kit/server/attack.ts';
 
 let arena: Arena;
 beforeAll(async () => {

@@ -6,14 +6,14 @@ import { StepfastError } from '../../../src/errors.ts';
 import type { Command, Definition } from '../../../src/machine/index.ts';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
 import type { Loaded, Store } from '../../../src/store/store.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { createMemoryStore } from '../../kit/memory-store.ts';
 import { begin, mustLoad, noteCommand, sampleDefinition, send } from '../../kit/sample-run.ts';
 
 let database: TestDatabase;
 let other: Postgres;
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
+  database = await openDatabase();
   other = createPostgres({ url: database.url, max: 4 });
 }, 240_000);
 afterAll(async () => {
@@ -245,8 +245,8 @@ test('a key of a run that is gone means nothing to one of the same name', async 
   const first = mustRecall(store, 'left-run');
   await send(store, first, noteCommand(first, 'one'), { key: 'k', reply: 'first' });
   // As after a restore of a part.
-  await database.cluster.query(database.name, `delete from stepfast.runs where run = 'left-run'`);
-  await database.cluster.query(database.name, `delete from stepfast.events where run = 'left-run'`);
+  await database.sql(`delete from stepfast.runs where run = 'left-run'`);
+  await database.sql(`delete from stepfast.events where run = 'left-run'`);
   await begin(store, 'left-run');
   expect((await mustLoad(store, 'left-run', 'k')).repeated).toBeUndefined();
   const second = mustRecall(store, 'left-run');

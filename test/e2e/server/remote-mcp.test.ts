@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { TestProject } from '../../../src/testing/index.ts';
+import { startTeam, startWire, type Team } from '../../kit/server/remote.ts';
 import { connect, createProject, eras } from '../../mcp/kit.ts';
 import { gated } from '../../mcp/workflows.ts';
-import { startTeam, startWire, type Team } from './remote-kit.ts';
 
 const plain = `
 name: plain

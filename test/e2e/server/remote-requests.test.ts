@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { startTeam, type Team } from '../../kit/server/remote.ts';
 import { connect, createProject } from '../../mcp/kit.ts';
-import { startTeam, type Team } from './remote-kit.ts';
 
 const gated = `
 name: gated

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { startTeam } from './remote-kit.ts';
+import { startTeam } from '../../kit/server/remote.ts';
 
 /** What a runtime and its hooks promise over files, over HTTP: the same tests, in projects that are logged in. */
 const team = await startTeam();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { createRemoteEngine } from '../../../src/engine/index.ts';
 import { engineContract } from '../../kit/engine-contract.ts';
-import { startTeam, type Team } from './remote-kit.ts';
+import { startTeam, type Team } from '../../kit/server/remote.ts';
 
 let team: Team;
 beforeAll(async () => {

@@ -4,13 +4,13 @@ import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, newRun } from '../../../src/engine/index.ts';
 import type { PageSource, RowChange } from '../../../src/runtime/index.ts';
 import { createPostgres } from '../../../src/store/postgres/index.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { action, workflow } from '../../kit/run.ts';
 
 const definition = workflow([action('plan', { title: 'Plan', review: { by: 'human' } }), action('build')]);
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
+  database = await openDatabase();
 }, 240_000);
 afterAll(async () => await database?.[Symbol.asyncDispose]());
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgres, createProjects, migrate } from '../../../src/store/postgres/index.ts';
 import { migrate as migrateTo } from '../../../src/store/postgres/migrate.ts';
 import { migrations } from '../../../src/store/postgres/migrations/list.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { createDatabase, openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { startCluster } from '../../kit/postgres.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../kit/sample-run.ts';
 
@@ -16,22 +16,13 @@ const run = promisify(execFile);
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
+  database = await openDatabase();
 }, 240_000);
 
 afterAll(() => database[Symbol.asyncDispose](), 240_000);
 
 const useNumbers = (count: number): string =>
   `do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`;
-
-let databases = 0;
-async function emptyDatabase(): Promise<{ name: string; url: string }> {
-  databases += 1;
-  const name = `empty_${databases}`;
-  await database.cluster.createDatabase(name);
-  await database.cluster.query('postgres', `alter database ${name} owner to team_owner`);
-  return { name, url: database.cluster.url(name, 'team_owner') };
-}
 
 async function withPostgres<T>(
   url: string,
@@ -47,7 +38,7 @@ async function withPostgres<T>(
 
 describe('migrations', () => {
   test('several processes migrate at once, and each migration is applied by exactly one', async () => {
-    const { name, url } = await emptyDatabase();
+    const { name, url } = await createDatabase('template0');
     const entry = join(import.meta.dirname, '../../../src/store/postgres/index.ts');
     const program = `import { migrate } from ${JSON.stringify(entry)};
       console.log(JSON.stringify(await migrate(${JSON.stringify(url)})));`;
@@ -71,7 +62,7 @@ describe('migrations', () => {
   });
 
   test('one that fails leaves nothing of itself, and the next try goes on', async () => {
-    const { name, url } = await emptyDatabase();
+    const { name, url } = await createDatabase('template0');
     const broken = { id: 9000, name: 'broken', sql: 'create table stepfast.half (x int); select 1 / 0' };
     await expect(migrateTo(url, [...migrations, broken])).rejects.toMatchObject({ code: 'migration_failed' });
     const [half] = await database.cluster.query(name, `select to_regclass('stepfast.half') as found`);
@@ -81,7 +72,7 @@ describe('migrations', () => {
   });
 
   test('a server refuses a database without the schema, an older one and one of a newer generation', async () => {
-    const { name, url } = await emptyDatabase();
+    const { name, url } = await createDatabase('template0');
     const refusal = () =>
       withPostgres(url, (postgres) => postgres.ready().catch((error: unknown) => error as Error));
     expect(await refusal()).toMatchObject({
@@ -106,8 +97,9 @@ describe('migrations', () => {
   });
 
   test('a login that is only a member of the role of servers can serve', async () => {
-    await database.cluster.query('postgres', 'create role server_login login in role stepfast_app noinherit');
-    const url = database.cluster.url(database.name, 'server_login');
+    const login = `login_${database.name}`;
+    await database.sql(`create role ${login} login in role stepfast_app noinherit`);
+    const url = database.cluster.url(database.name, login);
     const project = await database.project();
     await withPostgres(url, async (postgres) => {
       await postgres.ready();
@@ -129,7 +121,7 @@ describe('a dump restored into another cluster', () => {
     const { digest } = await store.keep('travelling', 'text');
     const before = await store.entries('travelling');
     // So that its numbers are far ahead of those of a young cluster.
-    await database.cluster.query(database.name, useNumbers(3000));
+    await database.sql(useNumbers(3000));
     await note(store, 'travelling', 'last');
     const { cursor } = await database.postgres.tail(project, undefined, 10);
 

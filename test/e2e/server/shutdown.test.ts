@@ -3,26 +3,20 @@ import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultLimits } from '../../../src/server/limits.ts';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { begin, call } from './http-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { begin, call } from '../../kit/server/http.ts';
+import type { Cli, Served } from '../../kit/server/serve.ts';
+import { openShop, type Shop } from '../../kit/server/shop.ts';
 
-let cluster: Cluster;
+let shop: Shop;
 let cli: Cli;
 let token: string;
 
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  const url = await cluster.createDatabase('shutdown');
-  cli = createCli({ HOME: cluster.directory, STEPFAST_DATABASE_URL: url });
-  await cli.output('migrate');
-  await cli.output('project', 'create', 'shop');
-  token = await cli.output('token', 'create', 'ci', '--project', 'shop');
+  shop = await openShop();
+  cli = shop.cli;
+  token = await shop.token('ci');
 });
-afterAll(async () => {
-  cli?.dispose();
-  await cluster?.dispose();
-});
+afterAll(() => shop?.[Symbol.asyncDispose]());
 
 /** Far less than a long poll (25 s) or a stream lasts, far more than a slow machine needs. */
 const limitMs = 20_000;
@@ -114,7 +108,7 @@ test('[S8] a second signal ends the server at once', async () => {
 
 /** No command can be written as long as this is held. */
 async function lockRuns(): Promise<AsyncDisposable & { waitedFor(): Promise<void> }> {
-  const client = new pg.Client({ connectionString: cluster.url('shutdown') });
+  const client = new pg.Client({ connectionString: shop.database.cluster.url(shop.database.name) });
   await client.connect();
   await client.query('begin; lock table stepfast.events in access exclusive mode');
   return {

@@ -2,10 +2,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createPostgres, type Postgres } from '../../../src/store/postgres/index.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { type PrivateDatabase, startDatabase } from '../../kit/database.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../kit/sample-run.ts';
 
-let database: TestDatabase;
+let database: PrivateDatabase;
 beforeAll(async () => {
   database = await startDatabase();
 }, 240_000);
@@ -207,7 +207,7 @@ test('a server closes at any moment, connecting or not', async () => {
 test('a history that was changed behind our back is told, not read', async () => {
   const project = await database.project();
   const store = database.postgres.store(project);
-  const change = (sql: string) => database.cluster.query(database.name, `${sql} and project = ${project}`);
+  const change = (sql: string) => database.sql(`${sql} and project = ${project}`);
   for (const run of ['edited', 'cut', 'short']) {
     await begin(store, run);
     for (const text of ['one', 'two', 'three']) await note(store, run, text, { key: text, reply: text });
@@ -221,8 +221,7 @@ test('a history that was changed behind our back is told, not read', async () =>
 
 /** Ends the connections that wait for the kind; how many. */
 async function ended(waiting: string): Promise<number> {
-  const rows = await database.cluster.query(
-    database.name,
+  const rows = await database.sql(
     `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = $1 and datname = $2`,
     [waiting, database.name],
   );

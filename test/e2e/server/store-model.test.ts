@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPostgres } from '../../../src/store/postgres/index.ts';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { openStore, temporaryDirectory } from '../../kit/file-store.ts';
 import { begin, mustLoad, noteCommand, send } from '../../kit/sample-run.ts';
 import { storeAnswers, storeCalls } from '../../kit/store-model.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
+  database = await openDatabase();
 }, 240_000);
 afterAll(() => database[Symbol.asyncDispose](), 240_000);
 

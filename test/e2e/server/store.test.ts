@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from 'vitest';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { storeContract } from '../../kit/store-contract.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await openDatabase();
 }, 240_000);
 afterAll(() => database[Symbol.asyncDispose](), 240_000);
 

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDatabase, type TestDatabase } from '../../kit/database.ts';
+import { createDatabase, type OwnedDatabase, openDatabase, type TestDatabase } from '../../kit/database.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../kit/sample-run.ts';
-import { startTeam } from './database-kit.ts';
-import { call } from './http-kit.ts';
+import { call } from '../../kit/server/http.ts';
+import { startTeam } from '../../kit/server/team.ts';
 
 let database: TestDatabase;
+let other: OwnedDatabase;
 
 beforeAll(async () => {
-  database = await startDatabase({ fsync: false });
-  await database.cluster.createDatabase('other');
+  database = await openDatabase();
+  other = await createDatabase('template0');
 }, 240_000);
 afterAll(() => database[Symbol.asyncDispose](), 240_000);
 
@@ -24,13 +25,13 @@ async function openTransaction(url: string): Promise<AsyncDisposable> {
 
 test('S9: batches are told while another database has a transaction in progress, and when it ends', async () => {
   const project = await database.project();
-  const { postgres, cluster } = database;
+  const { postgres } = database;
   const store = postgres.store(project);
   await begin(store, 'told');
   const { cursor } = await postgres.tail(project, undefined, 10);
   const seen: number[] = [];
   {
-    await using _ = await openTransaction(cluster.url('other'));
+    await using _ = await openTransaction(other.url);
     await note(store, 'told', 'one');
     const page = await postgres.tail(project, cursor, 10);
     seen.push(...page.rows.map(({ seq }) => seq));
@@ -44,13 +45,12 @@ test('S9: batches are told while another database has a transaction in progress,
 
 test('S9: a cursor that was told stays valid when it is unknown again whose transaction an older one is', async () => {
   const project = await database.project();
-  const { postgres, cluster, name } = database;
+  const { postgres } = database;
   const store = postgres.store(project);
   await begin(store, 'ahead');
-  await using _ = await openTransaction(cluster.url(name));
+  await using _ = await openTransaction(database.url);
   await note(store, 'ahead', 'one');
-  const [{ cursor = '' } = {}] = await cluster.query<{ cursor: string }>(
-    name,
+  const [{ cursor = '' } = {}] = await database.sql<{ cursor: string }>(
     'select max(tx)::text as cursor from stepfast.events where project = $1',
     [project],
   );
@@ -61,7 +61,7 @@ test('S9: a cursor that was told stays valid when it is unknown again whose tran
 
 test('S9: each batch is told once and in order, though transactions here and elsewhere overlap', async () => {
   const project = await database.project();
-  const { postgres, cluster } = database;
+  const { postgres } = database;
   const store = postgres.store(project);
   const runs = ['a', 'b', 'c', 'd', 'e', 'f'];
   const notes = 15;
@@ -70,7 +70,7 @@ test('S9: each batch is told once and in order, though transactions here and els
   let writing = true;
   const elsewhere = Array.from({ length: 3 }, async (_, index) => {
     while (writing) {
-      await using __ = await openTransaction(cluster.url('other'));
+      await using __ = await openTransaction(other.url);
       await sleep(5 + 10 * index);
     }
   });
@@ -107,10 +107,8 @@ test('S9: each batch is told once and in order, though transactions here and els
 });
 
 test('S9: what holds streams back in this very database shows as lag in /readyz and /metrics', async () => {
-  const name = 'lagging';
-  await database.cluster.createDatabase(name);
-  await database.cluster.query('postgres', `alter database ${name} owner to team_owner`);
-  await using team = await startTeam(database.cluster.url(name, 'team_owner'));
+  await using empty = await createDatabase('template0');
+  await using team = await startTeam(empty.url);
   const lag = async () => (await team.call('GET', '/readyz')).body.tailLagSeconds;
   const metric = async () =>
     Number(
@@ -119,7 +117,7 @@ test('S9: what holds streams back in this very database shows as lag in /readyz 
   await team.completesRun();
   expect([await lag(), await metric()]).toEqual([0, 0]);
   {
-    await using _ = await openTransaction(database.cluster.url(name));
+    await using _ = await openTransaction(empty.url);
     await team.begin();
     await expect.poll(lag).toBeGreaterThan(0.5);
     expect(await metric()).toBeGreaterThan(0.5);

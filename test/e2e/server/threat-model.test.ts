@@ -1,55 +1,46 @@
 /** Each cell of the table in SECURITY.md, on a real server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PrincipalName, principals, type Row, rows } from '../../../scripts/threat-model.ts';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { type Answered, call, definition } from './http-kit.ts';
-import { startIssuer, type TestIssuer } from './issuer-kit.ts';
-import { becomePerson } from './person-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import { type Answered, call, definition } from '../../kit/server/http.ts';
+import { startIssuer, type TestIssuer } from '../../kit/server/issuer.ts';
+import { becomePerson } from '../../kit/server/person.ts';
+import type { Served } from '../../kit/server/serve.ts';
+import { openShop, type Shop } from '../../kit/server/shop.ts';
 
 type Tokens = Partial<Record<PrincipalName, string>>;
 
-let cluster: Cluster;
-let cli: Cli;
+let shop: Shop;
 let issuer: TestIssuer;
 let server: Served;
 let tokens: Tokens;
 
-const newToken = (name: string, kind: string): Promise<string> =>
-  cli.output('token', 'create', name, '--project', 'shop', '--kind', kind);
-
 beforeAll(async () => {
-  cluster = await startCluster({ fsync: false });
-  const url = await cluster.createDatabase('threats');
-  cli = createCli({ HOME: cluster.directory, STEPFAST_DATABASE_URL: url });
-  await cli.output('migrate');
-  await cli.output('project', 'create', 'shop');
+  shop = await openShop();
   issuer = await startIssuer('the team server');
 });
 afterAll(async () => {
-  cli.dispose();
-  issuer.close();
-  await cluster.dispose();
+  issuer?.close();
+  await shop?.[Symbol.asyncDispose]();
 });
 
 /** Of the server's own, and of an issuer that grants every scope to everybody. */
 const kinds: Record<string, { serve(): Promise<Served>; tokens(): Promise<Tokens>; has(row: Row): boolean }> =
   {
     tokens: {
-      serve: () => cli.serve('--no-jobs'),
+      serve: () => shop.cli.serve('--no-jobs'),
       async tokens() {
         const [agent, runner, admin] = await Promise.all(
-          ['agent', 'runner', 'admin'].map((kind) => newToken(kind, kind)),
+          ['agent', 'runner', 'admin'].map((kind) => shop.token(kind, kind)),
         );
-        const invitation = await newToken('invited', 'person');
-        const { credential } = await becomePerson(server.url, await newToken('Ada', 'person'));
+        const invitation = await shop.token('invited', 'person');
+        const { credential } = await becomePerson(server.url, await shop.token('Ada', 'person'));
         return { agent, runner, admin, invitation, person: credential } as Tokens;
       },
       has: () => true,
     },
     'tokens of an issuer': {
       serve: () =>
-        cli.serve(
+        shop.cli.serve(
           '--no-jobs',
           ...['--issuer', issuer.url, '--jwks', `${issuer.url}/keys`, '--client-id', issuer.client],
           ...['--audience', 'the team server'],
@@ -171,7 +162,7 @@ describe.each(Object.entries(kinds))('%s', (_, kind) => {
       if (who !== 'nobody' && tokens[who] === undefined) return expect(who).toBe('invitation');
       for (const what of row.does) {
         const uses = what === 'POST /v1/people' && who === 'invitation';
-        if (uses) tokens.invitation = await newToken('invited', 'person');
+        if (uses) tokens.invitation = await shop.token('invited', 'person');
         const { status, body, text } = await tryOne(what, who, row);
         expect(status, `${what}: ${text}`).toBeLessThan(500);
         expect(status, `${what}: ${text}`).not.toBe(422);
@@ -181,7 +172,7 @@ describe.each(Object.entries(kinds))('%s', (_, kind) => {
           row.may[who] === 'no' ? 'no' : 'yes',
           text,
         ]);
-        if (uses) tokens.invitation = await newToken('invited', 'person');
+        if (uses) tokens.invitation = await shop.token('invited', 'person');
       }
     });
   });

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { passphrase } from '../../e2e/server/person-kit.ts';
+import { passphrase } from '../server/person.ts';
 
 /** A page that asks for the passphrase gets it at once, for tests of what is decided. */
 export const answerPassphrase = (page: Page): Promise<unknown> =>

@@ -5,9 +5,9 @@ import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts'
 import type { Definition } from '../../../src/machine/index.ts';
 import { createProjects, createTokens } from '../../../src/store/postgres/index.ts';
 import { createTestProject, type TestFiles, type TestProject } from '../../../src/testing/index.ts';
-import { becomePerson } from '../../e2e/server/person-kit.ts';
-import { type Cli, createCli, type Served } from '../../e2e/server/serve-kit.ts';
-import { startDatabase, type TestDatabase } from '../database.ts';
+import { openDatabase, type TestDatabase } from '../database.ts';
+import { becomePerson } from '../server/person.ts';
+import { type Cli, createCli, type Served } from '../server/serve.ts';
 import { openTerminal } from '../terminal.ts';
 import { answerPassphrase, signInTo } from './sign-in.ts';
 
@@ -105,7 +105,7 @@ export async function openProjectSite(project: ServedProject): Promise<FileSite>
 
 /** `stepfast serve` over a PostgreSQL of its own. */
 export async function openTeamSite(): Promise<TeamSite> {
-  const database = await startDatabase({ fsync: false });
+  const database = await openDatabase();
   const { url: databaseUrl, postgres } = database;
   const { id: project } = await createProjects(databaseUrl).create('shop');
   const invitation = { kind: 'person' as const, name: 'Ada', scopes: ['join'] };
@@ -135,7 +135,7 @@ export async function openTeamSite(): Promise<TeamSite> {
     },
     async [Symbol.asyncDispose]() {
       await site.served.stop();
-      program.dispose();
+      await program.dispose();
       await database[Symbol.asyncDispose]();
     },
   };

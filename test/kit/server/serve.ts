@@ -1,6 +1,8 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { run as runCommand } from '../../../src/cli/index.ts';
+import { createFakeIo } from '../../../src/testing/fake-io.ts';
 
 const entry = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli.js');
 
@@ -29,22 +31,23 @@ export interface Cli {
   output(...args: string[]): Promise<string>;
   serve(...args: string[]): Promise<Served>;
   /** Kills the servers that are still there. */
-  dispose(): void;
+  dispose(): Promise<void>;
 }
 
-/** The built program with an environment of its own, which has STEPFAST_DATABASE_URL. */
+/**
+ * Commands with an environment of their own, which has STEPFAST_DATABASE_URL. Servers are the built program, each in a
+ * process of its own; commands that end run in this one.
+ */
 export function createCli(own: NodeJS.ProcessEnv): Cli {
-  const env = { PATH: process.env.PATH, ...own };
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, ...own };
   const started = new Set<ChildProcess>();
-  const run: Cli['run'] = (args, more = {}) =>
-    new Promise((resolve) => {
-      const merged = { env: { ...env, ...more } };
-      const child = execFile(process.execPath, [entry, ...args], merged, (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-      });
-      // Nobody answers a question.
-      child.stdin?.end();
-    });
+  const run: Cli['run'] = async (args, more = {}) => {
+    const merged = { ...env, ...more };
+    const home = merged.HOME ?? '/nowhere';
+    const { io, stdout, stderr } = createFakeIo({ env: merged, cwd: process.cwd(), home });
+    const code = await runCommand(args, io);
+    return { code, stdout: stdout(), stderr: stderr() };
+  };
   return {
     run,
     async output(...args) {
@@ -87,8 +90,12 @@ export function createCli(own: NodeJS.ProcessEnv): Cli {
         },
       };
     },
-    dispose() {
-      for (const child of started) child.kill('SIGKILL');
+    async dispose() {
+      for (const child of started) {
+        const exit = child.exitCode === null && child.signalCode === null && once(child, 'exit');
+        child.kill('SIGKILL');
+        await exit;
+      }
     },
   };
 }

@@ -1,4 +1,4 @@
-import { definition } from './http-kit.ts';
+import { definition } from './http.ts';
 
 /** What one project has, each word of it its own. */
 export interface Side {

@@ -1,14 +1,14 @@
-import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
-import { type Answered, type CallOptions, call } from './http-kit.ts';
-import { becomePerson } from './person-kit.ts';
-import { createCli } from './serve-kit.ts';
+import { createDatabase } from '../database.ts';
+import { type Answered, type CallOptions, call } from './http.ts';
+import { becomePerson } from './person.ts';
+import { createCli } from './serve.ts';
 
-const meter = join(import.meta.dirname, '../../kit/loop-meter.ts');
+const meter = join(import.meta.dirname, '../loop-meter.ts');
 
 /** What a server spent since it was asked before. */
 export interface Measured {
@@ -42,16 +42,16 @@ export const definitionOf = (steps: object[], more: object = {}): object => ({
 });
 
 export async function openArena(...serveArgs: string[]): Promise<Arena> {
-  const cluster: Cluster = await startCluster({ fsync: false });
-  const database = await cluster.createDatabase('arena');
-  const report = join(cluster.directory, 'loop.json');
+  const database = await createDatabase();
+  const { cluster, name: base } = database;
+  const directory = mkdtempSync(join(tmpdir(), 'stepfast-arena-'));
+  const report = join(directory, 'loop.json');
   const cli = createCli({
-    HOME: cluster.directory,
-    STEPFAST_DATABASE_URL: database,
+    HOME: directory,
+    STEPFAST_DATABASE_URL: database.url,
     LOOP_METER: report,
     NODE_OPTIONS: `--import ${meter}`,
   });
-  await cli.output('migrate');
   for (const project of ['hostile', 'quiet']) await cli.output('project', 'create', project);
   const create = (name: string, project: string, ...more: string[]) =>
     cli.output('token', 'create', name, '--project', project, ...more);
@@ -66,7 +66,7 @@ export async function openArena(...serveArgs: string[]): Promise<Arena> {
   const { credential: person } = await becomePerson(url, await create('Ada', 'hostile', '--kind', 'person'));
   // Longer than a test takes.
   const extended = `update stepfast.tokens set expires_at = now() + interval '1 hour' where credential`;
-  await cluster.query('arena', extended);
+  await cluster.query(base, extended);
   const tokens = { ...made, person };
   const { port } = new URL(url);
   const sockets = new Set<Socket>();
@@ -82,7 +82,7 @@ export async function openArena(...serveArgs: string[]): Promise<Arena> {
   return {
     url,
     tokens,
-    database: { url: database, query: (sql) => cluster.query('arena', sql) },
+    database: { url: database.url, query: (sql) => cluster.query(base, sql) },
     call: ask,
     begin: (definition, inputs = {}) =>
       ask('POST', '/v1/runs', {
@@ -134,10 +134,9 @@ export async function openArena(...serveArgs: string[]): Promise<Arena> {
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
-      const exit = once(server.child, 'exit');
-      cli.dispose();
-      await exit;
-      await cluster.dispose();
+      await cli.dispose();
+      await database[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }

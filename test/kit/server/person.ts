@@ -1,4 +1,4 @@
-import { call } from './http-kit.ts';
+import { call } from './http.ts';
 
 export const passphrase = 'correct horse battery';
 

@@ -6,9 +6,9 @@ import { createEngine, type Engine, newRun } from '../../../src/engine/index.ts'
 import type { Definition } from '../../../src/machine/index.ts';
 import { createMcpHttp, type McpHttpOptions } from '../../../src/mcp/http.ts';
 import type { McpCaller } from '../../../src/mcp/http-session.ts';
-import { createMemoryStore } from '../../kit/memory-store.ts';
-import { runtimeWithoutFiles } from '../../kit/runtime-without-files.ts';
 import type { Called, Connection, Era } from '../../mcp/kit.ts';
+import { createMemoryStore } from '../memory-store.ts';
+import { runtimeWithoutFiles } from '../runtime-without-files.ts';
 
 export type { Era } from '../../mcp/kit.ts';
 
@@ -79,6 +79,8 @@ export function createTeam({
           return await mcp(request, callerOf(token));
         },
       });
+      // A client would otherwise reuse a connection while a busy server closes it.
+      if ('keepAliveTimeout' in server) server.keepAliveTimeout = 0;
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
       closers.push(async () => {
         if ('closeAllConnections' in server) server.closeAllConnections();

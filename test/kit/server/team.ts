@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Cluster } from '../../kit/postgres.ts';
-import { type Answered, call, readEvents, type SseEvent } from './http-kit.ts';
-import { type Receiver, startReceiver } from './jobs-kit.ts';
-import { type Cli, createCli, type Served } from './serve-kit.ts';
+import type { Cluster } from '../postgres.ts';
+import { type Answered, call, readEvents, type SseEvent } from './http.ts';
+import { type Receiver, startReceiver } from './jobs.ts';
+import { type Cli, createCli, type Served } from './serve.ts';
 
 /** An empty database whose owner is no superuser. */
 export async function ownedDatabase(
@@ -31,7 +31,7 @@ export function cliOf(databaseUrl: string): Cli & Disposable {
   return {
     ...cli,
     [Symbol.dispose]() {
-      cli.dispose();
+      void cli.dispose();
       rmSync(home, { recursive: true, force: true });
     },
   };

@@ -6,7 +6,7 @@ import type { Entry, RunInfo, Store } from '../../../src/store/index.ts';
 import type { Publication, TailRow, Wake, WakeListener } from '../../../src/store/postgres/index.ts';
 import { hashToken, newToken } from '../../../src/token-format.ts';
 import { none } from '../../../src/workspace/index.ts';
-import { createMemoryStore } from '../../kit/memory-store.ts';
+import { createMemoryStore } from '../memory-store.ts';
 
 export interface MemoryBackend extends Backend {
   addToken(hash: string, record: TokenRecord): void;

@@ -15,7 +15,7 @@ import {
   listen,
   type TokenRecord,
 } from '../../../src/server/index.ts';
-import { startDatabase } from '../../kit/database.ts';
+import { openDatabase } from '../database.ts';
 
 /** A real server over a real PostgreSQL, with one project. */
 export interface Team extends AsyncDisposable {
@@ -31,7 +31,7 @@ export interface Team extends AsyncDisposable {
 }
 
 export async function startTeam(): Promise<Team> {
-  const database = await startDatabase({ fsync: false });
+  const database = await openDatabase();
   const { postgres } = database;
   const project = { id: await database.project(), name: 'project-1' };
   const tokens = new Map<string, TokenRecord>();
@@ -78,7 +78,7 @@ export async function startTeam(): Promise<Team> {
     port: listening.port,
     engine: engine(project.id),
     allow,
-    query: (sql) => database.cluster.query(database.name, sql),
+    query: database.sql,
     token(
       kind,
       given = scopes.filter((scope) => scope !== 'join' && (kind === 'person' || scope !== 'decide')),
@@ -108,12 +108,17 @@ export interface Wire extends AsyncDisposable {
   mode: 'on' | 'cut' | 'away' | 'hang';
   /** Answers that were cut off. */
   lost: number;
+  /** Connections refused while no server listened. */
+  refused: number;
 }
 
 export async function startWire({ port, allow }: Pick<Team, 'port' | 'allow'>): Promise<Wire> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((client) => {
-    if (wire.mode === 'away') return void client.destroy();
+    if (wire.mode === 'away') {
+      wire.refused += 1;
+      return void client.destroy();
+    }
     const far = connect(port, '127.0.0.1');
     for (const socket of [client, far]) {
       sockets.add(socket);
@@ -138,6 +143,7 @@ export async function startWire({ port, allow }: Pick<Team, 'port' | 'allow'>): 
     url: `http://127.0.0.1:${own}`,
     mode: 'on',
     lost: 0,
+    refused: 0,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

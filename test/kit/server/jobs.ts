@@ -5,45 +5,20 @@ import { expect } from 'vitest';
 import { hashDefinition } from '../../../src/definition/index.ts';
 import { createEngine, type Engine } from '../../../src/engine/engine.ts';
 import { newRun } from '../../../src/engine/new-run-id.ts';
-import { installJobs } from '../../../src/jobs/index.ts';
 import type { Definition } from '../../../src/machine/index.ts';
-import { createPostgres, createProjects, migrate, type Postgres } from '../../../src/store/postgres/index.ts';
-import { type Cluster, startCluster } from '../../kit/postgres.ts';
+import { openDatabase, type TestDatabase } from '../database.ts';
 
-/** A migrated database of an owner who is no superuser. */
-export interface Stage {
-  cluster: Cluster;
-  url: string;
-  postgres: Postgres;
-  project(name: string): Promise<number>;
+/** A database with engines over it. */
+export interface Stage extends TestDatabase {
   engine(project: number): Engine;
-  /** As the superuser, whom row security does not bind. */
-  sql<R extends Record<string, unknown>>(text: string, values?: unknown[]): Promise<R[]>;
-  close(): Promise<void>;
 }
 
-const owner = 'stepfast_owner';
-
-export async function setStage(): Promise<Stage> {
-  const cluster = await startCluster({ fsync: false });
-  await cluster.query('postgres', `create role ${owner} login createrole`);
-  await cluster.createDatabase('jobs');
-  await cluster.query('postgres', `alter database jobs owner to ${owner}`);
-  const url = cluster.url('jobs', owner);
-  await migrate(url);
-  await installJobs({ url });
-  const postgres = createPostgres({ url, max: 4 });
+export async function setStage(given?: TestDatabase): Promise<Stage> {
+  const database = given ?? (await openDatabase());
+  const { store } = database.postgres;
   return {
-    cluster,
-    url,
-    postgres,
-    project: async (name) => (await createProjects(url).create(name)).id,
-    engine: (project) => createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition }),
-    sql: (text, values) => cluster.query('jobs', text, values),
-    async close() {
-      await postgres.close();
-      await cluster.dispose();
-    },
+    ...database,
+    engine: (project) => createEngine({ store: store(project), newRun, hashOf: hashDefinition }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openTerminal, type Terminal } from '../../kit/terminal.ts';
+import { openTerminal, type Terminal } from '../terminal.ts';
 
 export const main = join(import.meta.dirname, '../../../dist/cli.js');
 const workflow = `name: feature
