@@ -15,8 +15,8 @@ const many = 100;
 const { values } = parseArgs({
   options: { kills: { type: 'string' }, 'race-steps': { type: 'string' }, seed: { type: 'string' } },
 });
-const kills = Number(values.kills ?? 100);
-const raceSteps = Number(values['race-steps'] ?? 400);
+const kills = Number(values.kills ?? 200);
+const raceSteps = Number(values['race-steps'] ?? 1_000);
 const seed = chosenSeed(values.seed);
 const killed = await killWorkers({ kills: Math.floor(kills * (1 - inRunSteps)), seed });
 const slowestLoad = Math.max(...killed.loadsMs);

@@ -53,8 +53,10 @@ function add(totals: Totals, history: History): void {
 
 async function play({ first, count }: Work, plant: Plant | undefined): Promise<Totals> {
   const totals = empty();
-  for (let seed = first; seed < first + count; seed += 1)
+  for (let seed = first; seed < first + count; seed += 1) {
     add(totals, await simulate(seed, plant ? { plant } : {}));
+    if (plant && totals.failed.length > 0) break;
+  }
   return totals;
 }
 
@@ -138,7 +140,7 @@ async function main(): Promise<void> {
   const seed = chosenSeed(values.seed);
   if (values.plant !== undefined)
     return await findPlants(plant ? [plant] : plants, seed, Number(values.histories ?? 10_000));
-  const histories = Number(values.histories ?? 2_000);
+  const histories = Number(values.histories ?? 5_000);
   const started = performance.now();
   const seconds = (): number => (performance.now() - started) / 1000;
   let shown = 0;
