@@ -114,7 +114,9 @@ const rows: readonly Row[] = [
     what: '`stepfast run`',
     of: (_, { driver }) => driver && 'yes',
     tests: {
-      '*': 'is checked at the end of the turn: red is an attempt and the next prompt, green goes on',
+      '*': 'a gate that fails is an attempt and the next prompt, and one that passes ends the step',
+      opencode: 'is checked at the end of the turn: red is an attempt and the next prompt, green goes on',
+      copilot: 'is checked at the end of the turn: red is an attempt and the next prompt, green goes on',
       gemini: 'drives steps, a gate that fails first',
     },
   },
@@ -144,7 +146,10 @@ function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
     .map(([, path = '']) => normalize(join(dirname(file), path)))
-    .filter((path) => /session-suite\.ts$|test\/e2e\/driver\//.test(path) && existsSync(join(root, path)));
+    .filter(
+      (path) =>
+        /(session|driven|driver)-suite\.ts$|test\/e2e\/driver\//.test(path) && existsSync(join(root, path)),
+    );
 }
 
 export async function hostsPage(listTests: (folder: string) => string[]): Promise<string> {
@@ -154,10 +159,7 @@ export async function hostsPage(listTests: (folder: string) => string[]): Promis
       host,
       setup: setups.find(({ name }) => name === host.name),
       driver: await host.driver?.(),
-      files: [
-        ...listTests(`test/e2e/${folders[host.name]}`),
-        ...(host.name === 'claude-code' ? claudes : []),
-      ],
+      files: listTests(`test/e2e/${folders[host.name]}`),
     })),
   );
   const cells = rows.map(({ what, of, tests }) => [
@@ -239,6 +241,3 @@ What each host tells hooks, and what they can answer.
 ${events.join('\n\n')}
 `;
 }
-
-/** The suite of the driver runs in Claude Code where no other host is named. */
-const claudes = ['test/e2e/driver/steps.test.ts'];

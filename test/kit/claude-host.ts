@@ -41,6 +41,8 @@ export const claudeHost: SessionHost = {
   settings: {
     '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash', 'Read', 'Write', 'Edit'] } }),
   },
+  asks: { cannot: 'WebFetch' },
+  unlimited: 'bypassPermissions',
   shell: (command, options) => reply.tool('Bash', { command, description: 'Run' }, options),
   own: (tool, input) => reply.tool(`mcp__plugin_stepfast_stepfast__${tool}`, input),
   async prepare(files) {

@@ -99,6 +99,7 @@ export const codexHost: SessionHost = {
   name: 'codex',
   program: 'codex',
   settings: {},
+  unlimited: 'danger-full-access',
   keepsPrompts: true,
   shell,
   own: (tool, input) => reply.tool(`mcp__stepfast__${tool}`, input),

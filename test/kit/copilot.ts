@@ -215,6 +215,8 @@ export const copilotHost: SessionHost = {
   name: 'copilot',
   program: 'copilot',
   settings: {},
+  asks: { env: { COPILOT_ALLOW_ALL: '' }, cannot: 'glob' },
+  unlimited: 'allow-all',
   keepsPrompts: true,
   protectsItself: true,
   shell: bash,

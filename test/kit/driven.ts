@@ -1,23 +1,22 @@
 /** Sessions of a pinned host as the driver opens them, with a scripted model. */
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/cli/index.ts';
 import { hostNamed } from '../../src/hosts/index.ts';
 import type { DrivenOptions, DrivenSession, HostDriver, HostEvent } from '../../src/runtime/index.ts';
 import { drivenHost } from './driven-host.ts';
-import type { HostStage } from './host-stage.ts';
+import type { DrivenHost, HostStage } from './host-stage.ts';
 
 export interface DrivenProject extends HostStage {
   driver: HostDriver;
   events: HostEvent[];
   open(options?: Partial<DrivenOptions>): Promise<DrivenSession>;
-  /** Runs the host's program with these arguments. */
-  program(...args: string[]): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function createDrivenProject(files: Record<string, string> = {}): Promise<DrivenProject> {
-  const host = drivenHost();
+export async function createDrivenProject(
+  files: Record<string, string> = {},
+  host: DrivenHost = drivenHost(),
+): Promise<DrivenProject> {
   const stage = await host.prepare(files);
   const { project, model, env } = stage;
   const driver = await hostNamed(host.name)?.driver?.();
@@ -40,8 +39,6 @@ export async function createDrivenProject(files: Record<string, string> = {}): P
       sessions.push(session);
       return session;
     },
-    program: (...args) =>
-      void execFileSync(host.program, args, { cwd: project.root, env, stdio: 'pipe', timeout: 120_000 }),
     async [Symbol.asyncDispose]() {
       for (const session of sessions) await session.end(0);
       await model[Symbol.asyncDispose]();

@@ -11,6 +11,7 @@ import type { Loaded } from '../../src/store/index.ts';
 import { runWorktree } from '../../src/workspace/index.ts';
 import { createDrivenProject, type DrivenProject } from './driven.ts';
 import { drivenHost } from './driven-host.ts';
+import type { DrivenHost } from './host-stage.ts';
 
 const cli = join(packageRoot(), 'dist', 'cli.js');
 
@@ -64,9 +65,9 @@ const lookMs = 50;
 
 export async function createDriverStage(
   files: Record<string, string>,
-  { workflow = 'w' }: { workflow?: string } = {},
+  { workflow = 'w', host = drivenHost() }: { workflow?: string; host?: DrivenHost } = {},
 ): Promise<DriverStage> {
-  const stage = await createDrivenProject({ ...drivenHost().settings, ...files });
+  const stage = await createDrivenProject({ ...host.settings, ...files }, host);
   const { project, env } = stage;
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: project.root, env, encoding: 'utf8', stdio: 'pipe' }).trim();
@@ -94,7 +95,7 @@ export async function createDriverStage(
   };
 
   const start = (args: readonly string[], timing: Partial<Timing> = {}): DriverProcess => {
-    const child = spawn(process.execPath, [cli, 'run', '--host', drivenHost().name, ...args], {
+    const child = spawn(process.execPath, [cli, 'run', '--host', host.name, ...args], {
       cwd: project.root,
       env: { ...env, STEPFAST_DRIVER_TIMING: JSON.stringify({ ...quick, ...timing }) },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -176,11 +177,15 @@ export async function createDriverStage(
 }
 
 /** A project whose workflow `w` has these steps. */
-export const stageWith = async (steps: string, files: Record<string, string> = {}): Promise<DriverStage> =>
-  await createDriverStage({
-    '.stepfast/workflows/w.yaml': `name: w\ndescription: Works\n${steps}`,
-    ...files,
-  });
+export const stageWith = async (
+  steps: string,
+  files: Record<string, string> = {},
+  host: DrivenHost = drivenHost(),
+): Promise<DriverStage> =>
+  await createDriverStage(
+    { '.stepfast/workflows/w.yaml': `name: w\ndescription: Works\n${steps}`, ...files },
+    { host },
+  );
 
 /** Drives the run to its end, which has to be a good one, with a script that fits. */
 export async function complete(

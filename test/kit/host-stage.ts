@@ -1,4 +1,8 @@
+import type { HostProgram } from '../../scripts/install-hosts.ts';
 import type { MessageReply, ReplyOptions, ScriptedModel, TestProject } from '../../src/testing/index.ts';
+
+/** Of a suite: `smoke` is the test that CI always runs, `rest` all others. */
+export type Part = 'all' | 'smoke' | 'rest';
 
 /** A project in which the program of a host is first on the PATH, with a scripted model and a home of its own. */
 export interface HostStage {
@@ -13,10 +17,17 @@ export interface DrivenHost {
   /** As Stepfast names it. */
   name: string;
   /** As a person types it. */
-  program: string;
+  program: HostProgram;
   prepare(files: Record<string, string>): Promise<HostStage>;
   /** In a driven session nobody can be asked, so the project allows what its agents need. */
   settings: Record<string, string>;
+  /**
+   * What makes the host ask a person before it runs a command, and a tool that a workflow can forbid. Absent: the host
+   * asks nothing in a driven session.
+   */
+  asks?: { files?: Record<string, string>; env?: Record<string, string>; cannot: string };
+  /** A permission mode that no driven session may have. */
+  unlimited: string;
   /** A compaction keeps what users wrote, and with it what the driver wrote. */
   keepsPrompts?: true;
   /** Whether the model's first request after a compaction has the briefing, or only what follows the next tool or prompt. */

@@ -229,6 +229,11 @@ export const openCodeHost: SessionHost = {
   name: 'opencode',
   program: 'opencode',
   settings: {},
+  asks: {
+    files: { 'opencode.json': JSON.stringify({ permission: { bash: { '*': 'ask' } } }) },
+    cannot: 'WebFetch',
+  },
+  unlimited: 'bypassPermissions',
   hidesStatus: true,
   shell,
   own: (tool, input) => reply.tool(`stepfast_${tool}`, input),

@@ -13,7 +13,7 @@ import {
   summariser,
   toolCall,
 } from '../../src/testing/index.ts';
-import type { HostSession, HostStage, SessionHost } from './host-stage.ts';
+import type { HostSession, HostStage, Part, SessionHost } from './host-stage.ts';
 import { loseOutput } from './staged-hook.ts';
 import { stepfastIn } from './stepfast-in.ts';
 
@@ -43,7 +43,7 @@ const files = {
   'total.txt': '41\n',
 };
 
-export function sessionSuite(host: SessionHost): void {
+export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
   let stage: HostStage;
   let sessions: HostSession[];
   let before: (string | undefined)[];
@@ -71,16 +71,8 @@ export function sessionSuite(host: SessionHost): void {
   const stateOf = async (): Promise<State> => await (await stage.project.onlyRun()).state();
   const last = (): string => contextOf(mains().at(-1) ?? expect.unreachable());
 
-  describe('a session', () => {
-    it('without a run costs nothing: no text, no file', async () => {
-      stage.model.on(lastUser(/hello/), host.shell('echo tool'), reply.text('Hello.'));
-      await (await open()).send('hello');
-      expect(mains()).toHaveLength(2);
-      expect(stage.model.containing(/Briefing b-/)).toEqual([]);
-      expect(existsSync(join(stage.project.root, '.stepfast', 'sessions'))).toBe(false);
-    });
-
-    it('at its start is offered the run, and a typed continue briefs it, proven, with its files recorded', async () => {
+  if (part !== 'rest')
+    it('a session at its start is offered the run, and a typed continue briefs it, proven, with its files recorded', async () => {
       const { run, at, state } = await stage.project.startRun('w');
       const { root } = stage.project;
       stage.model.on(lastUser(/README/), reply.text('Nothing much.'));
@@ -106,6 +98,16 @@ export function sessionSuite(host: SessionHost): void {
       expect(after.briefings[session.id]?.proven).toMatch(/handle|transcript/);
       expect(Object.keys(after.reading)).toEqual(['{project_root}/docs/auth.md']);
       expect(after.artefacts).toEqual(['src/form.ts']);
+    });
+  if (part === 'smoke') return;
+
+  describe('a session', () => {
+    it('without a run costs nothing: no text, no file', async () => {
+      stage.model.on(lastUser(/hello/), host.shell('echo tool'), reply.text('Hello.'));
+      await (await open()).send('hello');
+      expect(mains()).toHaveLength(2);
+      expect(stage.model.containing(/Briefing b-/)).toEqual([]);
+      expect(existsSync(join(stage.project.root, '.stepfast', 'sessions'))).toBe(false);
     });
 
     it('takes a run to its end by its tools', async () => {

@@ -1,4 +1,4 @@
 import { codexHost } from '../../kit/codex.ts';
 import { sessionSuite } from '../../kit/session-suite.ts';
 
-sessionSuite(codexHost);
+sessionSuite(codexHost, 'rest');

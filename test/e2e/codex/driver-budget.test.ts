@@ -1,5 +1,0 @@
-import { codexHost } from '../../kit/codex.ts';
-import { useDrivenHost } from '../../kit/driven-host.ts';
-
-useDrivenHost(codexHost);
-await import('../driver/budget.test.ts');
