@@ -8,6 +8,7 @@ const prepared = [...built, 'test/kit/clusters.ts'];
 const processes = '**/*.process.test.ts';
 /** CI runs these in full only if something changed for these agents: scripts/ci/tiers.ts. */
 const others = ['codex', 'copilot', 'gemini', 'opencode'].map((agent) => `test/e2e/${agent}/**/*.test.ts`);
+const servers = 'test/e2e/server/**/*.test.ts';
 const layout = 'test/layout.process.test.ts';
 
 const tests = (name: string, include: string[], exclude: string[], more: object = {}) => ({
@@ -44,7 +45,13 @@ export default defineConfig({
         maxWorkers: availableParallelism() + 1,
         sequence: { groupOrder: 1 },
       }),
-      tests('e2e', ['test/e2e/**/*.test.ts'], others, {
+      tests('server', [servers], [], {
+        globalSetup: prepared,
+        isolate: false,
+        maxWorkers: 3,
+        sequence: { groupOrder: 2 },
+      }),
+      tests('e2e', ['test/e2e/**/*.test.ts'], [...others, servers], {
         globalSetup: prepared,
         maxWorkers: 3,
         sequence: { groupOrder: 2 },

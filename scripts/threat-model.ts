@@ -75,7 +75,7 @@ export const rows: readonly Row[] = [
       ...['POST /v1/runs/:run/commands', 'status'],
     ],
     may: { ...workers, admin: 'yes' },
-    tests: ['test/e2e/server/isolation.test.ts: tells and changes nothing of another'],
+    tests: ['src/cli/serve/isolation.process.test.ts: tells and changes nothing of another'],
   },
   {
     action: 'Start a run and work on it, with sessions and tasks of its own',

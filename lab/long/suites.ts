@@ -45,7 +45,10 @@ export const suites: Record<string, readonly Part[]> = {
   'agent-copilot': [{ args: tests(['agents'], ['test/e2e/copilot/']) }],
   'agent-gemini': [{ args: tests(['agents'], ['test/e2e/gemini/']) }],
   'agent-opencode': [{ args: tests(['agents'], ['test/e2e/opencode/']) }],
-  'e2e-loaded': shards(8, (shard) => ({ args: tests(['e2e', 'agents'], ['--shard', shard]), load: loaded })),
+  'e2e-loaded': shards(8, (shard) => ({
+    args: tests(['server', 'e2e', 'agents'], ['--shard', shard]),
+    load: loaded,
+  })),
   properties: [{ args: lab('properties'), random: true }],
   fuzz: [{ args: lab('fuzz definition'), random: true }],
   sim: [{ args: lab('sim'), random: true }],

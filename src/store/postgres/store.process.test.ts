@@ -1,0 +1,11 @@
+import { afterAll, beforeAll } from 'vitest';
+import { openDatabase, type TestDatabase } from '../../../test/kit/database.ts';
+import { storeContract } from '../../../test/kit/store-contract.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openDatabase();
+}, 240_000);
+afterAll(() => database[Symbol.asyncDispose](), 240_000);
+
+storeContract('PostgreSQL', async () => ({ store: database.postgres.store(await database.project()) }));
