@@ -1,96 +1,100 @@
-/** Cost and correctness of briefings: `npm run bench -- context [--runs N]`. */
-import { parseArgs } from 'node:util';
+/**
+ * Cost and correctness of briefings: `npm run bench -- context [--runs N]`. Random runs are briefed in this process, and
+ * `stepfast prime` is started in a run with a long history and in a small one.
+ */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { getTokenizer } from '@anthropic-ai/tokenizer';
 import fc from 'fast-check';
 import { compileBriefing } from '../../src/context/index.ts';
+import { isRefused, type Request } from '../../src/runtime/index.ts';
+import { createTestProject, type TestProject } from '../../src/testing/index.ts';
 import { randomCap, randomSource } from '../../test/properties/briefings.ts';
 import { Dice } from '../../test/properties/dice.ts';
 import { missingIn } from '../../test/properties/whole.ts';
 import { workflow } from '../../test/properties/workflows.ts';
-import { benchPrime, type PrimeFigures } from './context/prime.ts';
-
-interface Figures {
-  runs: number;
-  /** Briefings over the cap, by tokenizer instead of estimate. */
-  overBudget: number;
-  /** Briefings that lack something of the first four sections. */
-  notWhole: number;
-  compileMs: { p50: number; p99: number };
-  /** The largest share of the token budget that a briefing used. */
-  fullest: number;
-}
-
-/** Prints a table. */
-export async function bench({ runs = runsAsked() } = {}): Promise<object> {
-  const random = compileRandom(runs);
-  // The documented history length, or a short one for a smoke test.
-  const prime = await benchPrime(runs < 10_000 ? { tasks: 200, megabytes: 2 } : {});
-  print(random, prime);
-  const { compileMs, ...figures } = random;
-  return { ...figures, compileMs: compileMs.p50, compileP99Ms: compileMs.p99, ...prime };
-}
+import { median, printTable, quantile, rounded, takeTurns, timed } from '../figures.ts';
+import { options } from '../options.ts';
 
 /** Correction factor, because the published tokenizer belongs to an older model. */
 const margin = 1.3;
+const cli = join(import.meta.dirname, '../../dist/cli.js');
+const long = `name: long
+description: Many tasks
+critical_artifacts:
+  always_load:
+    - { id: plan, type: markdown, path: PLAN.md }
+loops:
+  build: [{ id: code, instructions: "Build {task.title}." }]
+steps:
+  - { id: build, type: loop }
+  - { id: end, type: action, instructions: End it. }
+`;
 
-function compileRandom(runs: number): Figures {
+export async function bench(): Promise<object> {
+  const { runs } = options({ runs: 10_000 });
+  // The documented history length, or a short one for a smoke test.
+  const [tasks, megabytes] = runs < 10_000 ? [200, 2] : [1000, 10];
+  const figures = { ...compileRandom(runs), tasks, megabytes, ...(await measurePrime(tasks, megabytes)) };
+  printTable(Object.entries(figures));
+  return figures;
+}
+
+function compileRandom(runs: number): object {
   const tokenizer = getTokenizer();
-  const count = (text: string): number => tokenizer.encode(text.normalize('NFKC'), 'all').length * margin;
   const times: number[] = [];
-  let overBudget = 0;
-  let notWhole = 0;
-  let fullest = 0;
+  /** Briefings over the cap, by tokenizer instead of estimate, and those that lack something of the first four sections. */
+  const found = { overBudget: 0, notWhole: 0, fullest: 0 };
   for (const [seed, definition] of fc.sample(workflow, { numRuns: runs, seed: 4 }).entries()) {
     const source = randomSource(definition, seed);
     const cap = randomCap(new Dice(seed));
     const started = performance.now();
     const briefing = compileBriefing(source, cap);
     times.push(performance.now() - started);
-    const tokens = cap.tokens === undefined ? 0 : count(briefing.markdown) / cap.tokens;
+    const counted = tokenizer.encode(briefing.markdown.normalize('NFKC'), 'all').length * margin;
+    const tokens = cap.tokens === undefined ? 0 : counted / cap.tokens;
     const characters = cap.characters === undefined ? 0 : briefing.markdown.length / cap.characters;
     const missing = missingIn(briefing, source);
-    if (tokens > 1 || characters > 1)
-      console.error(`seed ${seed} exceeds its budget: ${tokens} tokens, ${characters} characters`);
+    const isOver = tokens > 1 || characters > 1;
+    if (isOver) console.error(`seed ${seed} exceeds its budget: ${tokens} tokens, ${characters} characters`);
     if (missing.length > 0) console.error(`seed ${seed} lacks ${missing.join('; ')}`);
-    overBudget += Number(tokens > 1 || characters > 1);
-    notWhole += Number(missing.length > 0);
-    fullest = Math.max(fullest, tokens);
+    found.overBudget += Number(isOver);
+    found.notWhole += Number(missing.length > 0);
+    found.fullest = rounded(Math.max(found.fullest, tokens));
   }
   tokenizer.free();
-  times.sort((one, other) => one - other);
-  const at = (share: number): number => Number((times[Math.floor(times.length * share)] ?? 0).toFixed(2));
-  return {
-    runs,
-    overBudget,
-    notWhole,
-    compileMs: { p50: at(0.5), p99: at(0.99) },
-    fullest: Number(fullest.toFixed(2)),
+  const [compileMs, compileP99Ms] = [0.5, 0.99].map((share) => rounded(quantile(times, share)));
+  return { runs, ...found, compileMs, compileP99Ms };
+}
+
+async function measurePrime(tasks: number, megabytes: number): Promise<object> {
+  using small = await createRun(3, 3000);
+  using large = await createRun(tasks, Math.ceil((megabytes * 1e6) / tasks));
+  const prime = ({ root, env }: TestProject) =>
+    timed(() => {
+      const args = [cli, 'prime', '--force'];
+      const text = execFileSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
+      if (!text.includes('# The plan')) throw new Error(`prime did not load the plan: ${text.slice(0, 200)}`);
+    });
+  const times = await takeTurns(15, { small: () => prime(small), large: () => prime(large) });
+  const [smallMs, largeMs] = [rounded(median(times.small), 1), rounded(median(times.large), 1)];
+  return { smallMs, largeMs, largeToSmallRatio: rounded(largeMs / smallMs) };
+}
+
+/** All tasks but the last are done, each with an output of so many bytes. */
+async function createRun(tasks: number, bytes: number): Promise<TestProject> {
+  const project = createTestProject({ '.stepfast/workflows/long.yaml': long, 'PLAN.md': '# The plan\n' });
+  const runtime = project.runtime();
+  const { run } = await project.startRun('long');
+  const must = async (request: Request): Promise<void> => {
+    const { reply } = await runtime.call(request, { session: 'bench' }, { run });
+    if (isRefused(reply)) throw new Error(`${request.type}: ${JSON.stringify(reply)}`);
   };
-}
-
-function runsAsked(): number {
-  const { values } = parseArgs({
-    options: { runs: { type: 'string' } },
-    strict: false,
-    allowPositionals: true,
-  });
-  return typeof values.runs === 'string' ? Number(values.runs) : 10_000;
-}
-
-function print(
-  { runs, overBudget, notWhole, compileMs, fullest }: Figures,
-  { tasks, megabytes, smallMs, largeMs, largeToSmallRatio }: PrimeFigures,
-): void {
-  const rows: [string, string][] = [
-    ['briefings compiled', String(runs)],
-    ['over their budget', String(overBudget)],
-    ['sections 1 to 4 not whole', String(notWhole)],
-    ['to compile, p50', `${compileMs.p50} ms`],
-    ['to compile, p99', `${compileMs.p99} ms`],
-    ['fullest, of its tokens', `${Math.round(fullest * 100)} %`],
-    ['prime, 3 tasks', `${smallMs} ms`],
-    [`prime, ${tasks} tasks, ${megabytes} MB`, `${largeMs} ms`],
-    ['large to small', `${largeToSmallRatio} ×`],
-  ];
-  for (const [name, value] of rows) console.log(`${name.padEnd(28)}${value.padStart(10)}`);
+  const names = Array.from({ length: tasks }, (_, index) => ({ id: `t${index}`, title: `Part ${index}` }));
+  await must({ type: 'setTasks', loop: 'build', tasks: names });
+  for (let index = 0; index < tasks - 1; index += 1) {
+    const output = `Part ${index} is done. `.repeat(Math.ceil(bytes / 18)).slice(0, bytes);
+    await must({ type: 'advance', output });
+  }
+  return project;
 }

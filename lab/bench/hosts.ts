@@ -1,45 +1,52 @@
 /**
  * What each host costs: `npm run bench -- hosts`. Hooks relative to Node's own startup, in a project without a run and
- * with one; tokens that an installation adds to the first request of a session without a run, in the real program; and
- * the lines of the host's folder.
+ * with one; and tokens that an installation adds to the first request of a session without a run, in the real program.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import type { HookInput } from '../../src/runtime/index.ts';
 import { lastUser, reply } from '../../src/testing/index.ts';
-import { type HostDialect, hostDialects } from '../../test/kit/dialects/index.ts';
+import { hostDialects } from '../../test/kit/dialects/index.ts';
 import type { SessionHost } from '../../test/kit/host-stage.ts';
 import { sessionHosts } from '../../test/kit/session-hosts.ts';
 import { stepfastIn } from '../../test/kit/stepfast-in.ts';
-import { median } from '../figures.ts';
-import { createGround, type Ground, shim } from './hook-ground.ts';
+import { median, rounded, takeTurns } from '../figures.ts';
+import { bareNode, createGround, createIdle } from './hook-ground.ts';
 
-const rounds = 13;
-const root = join(import.meta.dirname, '..', '..');
-
-interface HostFigures {
-  host: string;
-  idle: number;
-  start: number;
-  tool: number;
-  tokens: number | null;
-  lines: number;
-}
+const rounds = 12;
 
 export async function bench(): Promise<object> {
+  using made = new DisposableStack();
+  const nothing = made.use(createIdle());
   const dialects = hostDialects.filter(({ host }) => host.name !== 'template');
-  const ratios = await measureHooks(dialects);
-  const figures: HostFigures[] = [];
-  for (const { host } of dialects) {
-    const real = sessionHosts.find(({ name }) => name === host.name);
-    const [idle = 0, start = 0, tool = 0] = ['idle', 'start', 'tool'].map(
-      (what) => ratios.get(`${host.name} ${what}`) ?? 0,
-    );
+  const acts: Record<string, (round: number) => number> = { node: bareNode };
+  for (const { host, payload } of dialects) {
+    const { name } = host;
+    const ground = made.use(await createGround('plain'));
+    const fire = (mark: string, input: Partial<HookInput> & Pick<HookInput, 'kind'>) => {
+      const sent = payload({ host: name, session: 'a', cwd: ground.root, ...input });
+      return ground.fire(mark, sent.event, sent.payload, name);
+    };
+    acts[`${name} idle`] = () => nothing.fire(name);
+    acts[`${name} start`] = (round) => {
+      const about = { session: `s${round}`, source: 'startup', id: `${round}` } as const;
+      const { ms, stdout } = fire('session_start', { kind: 'session_start', ...about });
+      if (!stdout.includes(ground.run)) throw new Error(`${name} was not offered the run: ${stdout}`);
+      return ms;
+    };
+    acts[`${name} tool`] = (round) => {
+      const tool = { name: 'x', kind: 'write', path: join(ground.root, 'src/known.ts') } as const;
+      return fire('after_tool-write', { kind: 'after_tool', id: `${1000 + round}`, tool }).ms;
+    };
+  }
+  const times = await takeTurns(rounds, acts);
+  const of = (act: string): number => rounded(median(times[act] ?? []) / median(times.node ?? []), 3);
+  const figures = [];
+  for (const { name } of dialects.map(({ host }) => host)) {
+    const real = sessionHosts.find((each) => each.name === name);
     const tokens = real ? await addedTokens(real) : null;
-    figures.push({ host: host.name, idle, start, tool, tokens, lines: linesOf(host.name) });
+    const [idle, start, tool] = [of(`${name} idle`), of(`${name} start`), of(`${name} tool`)];
+    figures.push({ host: name, idle, start, tool, tokens });
   }
   console.table(figures);
   return {
@@ -48,80 +55,6 @@ export async function bench(): Promise<object> {
     added: Math.max(...figures.map(({ tokens }) => tokens ?? 0)),
     figures,
   };
-}
-
-async function measureHooks(dialects: readonly HostDialect[]): Promise<Map<string, number>> {
-  const times = new Map<string, number[]>();
-  const empty = mkdtempSync(join(tmpdir(), 'stepfast-hosts-'));
-  const grounds: Ground[] = [];
-  try {
-    spawnSync('git', ['init', '-q', empty]);
-    const rows: [string, (round: number) => number][] = [];
-    for (const dialect of dialects) {
-      const ground = await createGround('plain');
-      grounds.push(ground);
-      rows.push(...rowsOf(dialect, ground, empty));
-    }
-    for (let round = 0; round < rounds; round += 1)
-      for (const [name, fire] of rows) {
-        const ms = fire(round);
-        // The first round warms up caches.
-        if (round > 0) times.set(name, [...(times.get(name) ?? []), ms]);
-      }
-  } finally {
-    for (const ground of grounds) ground[Symbol.dispose]();
-    rmSync(empty, { recursive: true, force: true, maxRetries: 5 });
-  }
-  const base = median(times.get('node') ?? []);
-  return new Map([...times].map(([name, all]) => [name, Number((median(all) / base).toFixed(3))]));
-}
-
-function rowsOf(dialect: HostDialect, ground: Ground, empty: string): [string, (round: number) => number][] {
-  const { name } = dialect.host;
-  const env = { PATH: process.env.PATH, HOME: empty };
-  const fire = (mark: string, input: Partial<HookInput> & Pick<HookInput, 'kind'>) => {
-    const { event, payload } = dialect.payload({ host: name, session: 'a', cwd: ground.root, ...input });
-    return ground.fire(mark, event, payload, name);
-  };
-  return [
-    ['node', () => timed(() => spawnSync(process.execPath, ['-e', '0'], { env }))],
-    [
-      `${name} idle`,
-      () =>
-        timed(() =>
-          spawnSync('/bin/sh', [shim, 'after_tool-write', name, 'x'], { cwd: empty, env, input: '{}' }),
-        ),
-    ],
-    [
-      `${name} start`,
-      (round) => {
-        const { ms, stdout } = fire('session_start', {
-          kind: 'session_start',
-          session: `s${round}`,
-          source: 'startup',
-          id: `${round}`,
-        });
-        if (!stdout.includes(ground.run)) throw new Error(`${name} was not offered the run: ${stdout}`);
-        return ms;
-      },
-    ],
-    [
-      `${name} tool`,
-      (round) =>
-        fire('after_tool-write', {
-          kind: 'after_tool',
-          id: `${1000 + round}`,
-          tool: { name: 'x', kind: 'write', path: join(ground.root, 'src', 'known.ts') },
-        }).ms,
-    ],
-  ];
-}
-
-function timed(run: () => { status: number | null }): number {
-  const started = performance.now();
-  const { status } = run();
-  if (status !== 0) throw new Error(`exited with ${status}`);
-  return performance.now() - started;
 }
 
 /** The first request of a session, with and without the installation. */
@@ -147,11 +80,4 @@ async function addedTokens(host: SessionHost): Promise<number> {
     if (!request) throw new Error(`${host.name} sent no request`);
     return encode(JSON.stringify(request.body)).length;
   }
-}
-
-function linesOf(host: string): number {
-  const folder = join(root, 'src', 'hosts', host);
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .reduce((sum, name) => sum + readFileSync(join(folder, name), 'utf8').split('\n').length - 1, 0);
 }

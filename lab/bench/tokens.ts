@@ -1,31 +1,25 @@
 /**
- * Tokens that the plugin adds to the first request of a session without a run: `npm run bench -- tokens`. The real Claude Code
- * sends the requests; o200k counts them whole, with and without the plugin.
+ * Tokens that the plugin adds to the first request of a session without a run: `npm run bench -- tokens`. The real Claude
+ * Code sends the requests; o200k counts them whole, with and without the plugin.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import {
   contextOf,
   createScriptedModel,
+  createTestProject,
   lastUser,
-  type ModelRequest,
   reply,
   type ScriptedModel,
 } from '../../src/testing/index.ts';
 import { claudeCommand, runClaude } from '../../test/kit/claude.ts';
+import { printTable } from '../figures.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-
+const root = join(import.meta.dirname, '../..');
 const parts = ['.claude-plugin', 'dist', 'hooks', 'skills', 'workflows', 'package.json'];
-
-interface Counted {
-  tools: number;
-  rest: number;
-}
 
 export interface TokenFigures {
   /** Every tool is listed. */
@@ -37,54 +31,32 @@ export interface TokenFigures {
 }
 
 export async function bench({ from = root } = {}): Promise<TokenFigures> {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-tokens-')));
-  const cwd = join(directory, 'project');
-  const home = join(directory, 'home');
-  const plugin = join(directory, 'plugin');
-  for (const each of [cwd, home]) mkdirSync(each);
+  using project = createTestProject();
+  const { root: cwd, home } = project;
+  const pluginDir = join(home, '..', 'plugin');
   // A copy, because the host would copy the node_modules of a checkout.
-  for (const part of parts) cpSync(join(from, part), join(plugin, part), { recursive: true });
-  const model = await createScriptedModel();
-  try {
-    await run('git', ['init', '-q', cwd]);
-    model.always(lastUser(/hello/), reply.text('Hello.'));
-    const count = async (env: Record<string, string>): Promise<Counted> => {
-      const bare = await firstRequest(model, { cwd, home, env });
-      const full = await firstRequest(model, { cwd, home, env, pluginDir: plugin });
-      const seen = `${contextOf(full)}${JSON.stringify(full.body.tools)}`;
-      if (!seen.includes('mcp__plugin_stepfast_stepfast__workflow_start'))
-        throw new Error('the plugin provided no tools');
-      return difference(counted(bare), counted(full));
-    };
-    const listed = await count({ ENABLE_TOOL_SEARCH: 'false' });
-    const deferred = await count({});
-    const projected = await projectedBy(plugin, { cwd, home: join(directory, 'installed'), model });
-    return print(listed, deferred, projected);
-  } finally {
-    await model[Symbol.asyncDispose]();
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
-  }
+  for (const part of parts) cpSync(join(from, part), join(pluginDir, part), { recursive: true });
+  await using model = await createScriptedModel();
+  model.always(lastUser(/hello/), reply.text('Hello.'));
+  const tokensOf = async (env: Record<string, string>, plugin: { pluginDir?: string }): Promise<number> => {
+    const { requests } = await runClaude({ cwd, home, env, model, prompts: ['hello'], ...plugin });
+    const [first] = requests.requestsOf('main');
+    if (!first) throw new Error('the host sent no request');
+    const seen = [JSON.stringify(first.body.tools ?? []), contextOf(first)];
+    if (plugin.pluginDir && !seen.join('').includes('mcp__plugin_stepfast_stepfast__workflow_start'))
+      throw new Error('the plugin provided no tools');
+    return seen.reduce((sum, text) => sum + encode(text).length, 0);
+  };
+  const addedWith = async (env: Record<string, string>): Promise<number> =>
+    -(await tokensOf(env, {})) + (await tokensOf(env, { pluginDir }));
+  const figures = {
+    added: await addedWith({ ENABLE_TOOL_SEARCH: 'false' }),
+    addedDeferred: await addedWith({}),
+    projected: await projectedBy(pluginDir, { cwd, home: join(home, '..', 'installed'), model }),
+  };
+  printTable(Object.entries(figures));
+  return figures;
 }
-
-async function firstRequest(
-  model: ScriptedModel,
-  options: { cwd: string; home: string; env: Record<string, string>; pluginDir?: string },
-): Promise<ModelRequest> {
-  const { requests } = await runClaude({ ...options, model, prompts: ['hello'] });
-  const [first] = requests.requestsOf('main');
-  if (!first) throw new Error('the host sent no request');
-  return first;
-}
-
-function counted(request: ModelRequest): Counted {
-  const tools = encode(JSON.stringify(request.body.tools ?? [])).length;
-  return { tools, rest: encode(contextOf(request)).length };
-}
-
-const difference = (bare: Counted, full: Counted): Counted => ({
-  tools: full.tools - bare.tools,
-  rest: full.rest - bare.rest,
-});
 
 const run = promisify(execFile);
 
@@ -95,8 +67,7 @@ async function projectedBy(
 ): Promise<number> {
   const claude = async (...args: string[]): Promise<string> => {
     const { program, args: prefix, env } = await claudeCommand({ ...options, allow: [], args });
-    const { stdout } = await run(program, prefix, { cwd: options.cwd, env });
-    return stdout;
+    return (await run(program, prefix, { cwd: options.cwd, env })).stdout;
   };
   mkdirSync(options.home);
   await claude('plugin', 'marketplace', 'add', plugin);
@@ -105,15 +76,4 @@ async function projectedBy(
   const told = /Always-on:\s*~([\d,]+) tok/.exec(details)?.[1];
   if (told === undefined) throw new Error(`the host projects nothing:\n${details}`);
   return Number(told.replaceAll(',', ''));
-}
-
-function print(listed: Counted, deferred: Counted, projected: number): TokenFigures {
-  const row = (name: string, ...cells: (number | string)[]) =>
-    console.log(name.padEnd(40) + cells.map((cell) => String(cell).padStart(9)).join(''));
-  const sum = ({ tools, rest }: Counted): number => tools + rest;
-  row('added to the first request (o200k)', 'tools', 'text', 'all');
-  row('every tool listed', listed.tools, listed.rest, sum(listed));
-  row('tools behind the search (default)', deferred.tools, deferred.rest, sum(deferred));
-  row('projected by claude plugin details', '', '', projected);
-  return { added: sum(listed), addedDeferred: sum(deferred), projected };
 }

@@ -8,6 +8,7 @@ import { getTokenizer } from '@anthropic-ai/tokenizer';
 import type { ModelMessage } from 'ai';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { createContextWindow, type TextMessage, type WindowMessage } from '../../src/context/library.ts';
+import { printTable, rounded } from '../figures.ts';
 
 interface Session {
   story: string;
@@ -35,7 +36,7 @@ export interface WindowFigures {
   largestRequest: number;
 }
 
-/** Tokens over all requests. */
+/** Tokens over all requests; `twice`: in the prompt and as messages; `window`: without compaction. */
 export interface Sent {
   twice: number;
   window: number;
@@ -47,7 +48,16 @@ type Count = (text: string) => number;
 
 export async function bench(): Promise<WindowFigures> {
   const figures = await measure();
-  print(figures);
+  const { claude, o200k } = figures;
+  const cells = (tokens: number, whole: number) => [
+    tokens.toLocaleString('en'),
+    `${((100 * tokens) / whole).toFixed(1)} %`,
+  ];
+  const ways = ['twice', 'window', 'sliding', 'summarised'] as const;
+  printTable([
+    ['', 'Claude', '', 'o200k', ''],
+    ...ways.map((way) => [way, ...cells(claude[way], claude.twice), ...cells(o200k[way], o200k.twice)]),
+  ]);
   return figures;
 }
 
@@ -56,42 +66,30 @@ export async function measure(limit = 8000): Promise<WindowFigures> {
     readFileSync(new URL('../../test/fixtures/coding-session.json', import.meta.url), 'utf8'),
   );
   const claude = getTokenizer();
-  const {
-    compactions,
-    requests,
-    largestRequest,
-    sent: claudeTokens,
-  } = await replay(
+  const ofClaude = await replay(
     session,
     limit,
-    remembering((text) => claude.encode(text.normalize('NFKC'), 'all').length),
+    (text) => claude.encode(text.normalize('NFKC'), 'all').length,
   );
   claude.free();
-  const { sent: o200k } = await replay(
-    session,
-    limit,
-    remembering((text) => encode(text).length),
-  );
-  const share = (tokens: number): number => Number((tokens / claudeTokens.twice).toFixed(3));
+  const { sent: o200k } = await replay(session, limit, (text) => encode(text).length);
+  const { sent, ...counts } = ofClaude;
+  const shareOf = (tokens: number): number => rounded(tokens / sent.twice, 3);
   return {
-    limit,
-    messages: session.messages.length,
-    requests,
-    compactions,
-    claude: claudeTokens,
-    o200k,
-    tokensSaved: Number((1 - share(claudeTokens.summarised)).toFixed(3)),
-    tokensSavedWithoutCompaction: Number((1 - share(claudeTokens.window)).toFixed(3)),
-    sentShare: share(claudeTokens.summarised),
-    largestRequest,
+    ...{ limit, messages: session.messages.length, ...counts, claude: sent, o200k },
+    tokensSaved: rounded(1 - shareOf(sent.summarised), 3),
+    tokensSavedWithoutCompaction: rounded(1 - shareOf(sent.window), 3),
+    sentShare: shareOf(sent.summarised),
   };
 }
 
-async function replay(
-  session: Session,
-  limit: number,
-  count: Count,
-): Promise<{ sent: Sent; requests: number; compactions: number; largestRequest: number }> {
+async function replay(session: Session, limit: number, tokensIn: Count) {
+  const known = new Map<string, number>();
+  const count: Count = (text) => {
+    const tokens = known.get(text) ?? tokensIn(text);
+    known.set(text, tokens);
+    return tokens;
+  };
   const sent: Sent = { twice: 0, window: 0, sliding: 0, summarised: 0 };
   const all = (messages: readonly WindowMessage[]): number =>
     messages.reduce((sum, message) => sum + count(asText(message)), 0);
@@ -136,37 +134,4 @@ function promptOf({ story, plan }: Session, { name, instructions }: Session['sta
 
 function asText({ role, content }: WindowMessage): string {
   return `${role}: ${typeof content === 'string' ? content : JSON.stringify(content)}`;
-}
-
-function remembering(count: Count): Count {
-  const known = new Map<string, number>();
-  return (text) => {
-    const tokens = known.get(text) ?? count(text);
-    known.set(text, tokens);
-    return tokens;
-  };
-}
-
-function print({
-  messages,
-  requests,
-  compactions,
-  limit,
-  claude,
-  o200k,
-  largestRequest,
-}: WindowFigures): void {
-  console.log(`${messages} messages, ${requests} requests, ${compactions} compactions at ${limit} tokens\n`);
-  const rows: [string, keyof Sent][] = [
-    ['in the prompt and as messages', 'twice'],
-    ['window, no compaction', 'window'],
-    ['window, sliding', 'sliding'],
-    ['window, summarised', 'summarised'],
-  ];
-  const cell = (tokens: number, whole: number): string =>
-    `${tokens.toLocaleString('en').padStart(12)}${`${((100 * tokens) / whole).toFixed(1)} %`.padStart(9)}`;
-  console.log(`${''.padEnd(32)}${'Claude'.padStart(12)}${''.padStart(9)}${'o200k'.padStart(12)}`);
-  for (const [name, key] of rows)
-    console.log(`${name.padEnd(32)}${cell(claude[key], claude.twice)}${cell(o200k[key], o200k.twice)}`);
-  console.log(`\nthe largest request has ${largestRequest} Claude tokens`);
 }

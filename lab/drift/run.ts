@@ -8,20 +8,19 @@ import {
   existsSync,
   fdatasyncSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { starts, tools } from '../bench/hook.ts';
-import { kinds } from '../bench/hook-ground.ts';
+import { type Kind, kinds } from '../bench/hook-ground.ts';
 import { handshake, openClient } from '../bench/mcp/client.ts';
-import { prepare } from '../bench/mcp.ts';
+import { createDiskProject } from '../bench/mcp.ts';
+import { median, timed } from '../figures.ts';
 
 interface Side extends Disposable {
   /** One fire of each hook. */
@@ -74,10 +73,10 @@ async function measureAdvances(): Promise<void> {
   const from = sides.map(({ server }) => cpuIn(server, 12));
   const walls = { before: [] as number[], now: [] as number[], line: [] as number[] };
   for (let index = 0; index < advances; index += 1) {
-    walls.before.push(await wall(before.advance));
-    walls.now.push(await wall(now.advance));
+    walls.before.push(await timed(before.advance));
+    walls.now.push(await timed(now.advance));
     walls.line.push(
-      await wall(async () => {
+      await timed(async () => {
         writeSync(line, `${'x'.repeat(400)}\n`);
         fdatasyncSync(line);
       }),
@@ -116,24 +115,21 @@ async function openSide(tree: string): Promise<Side> {
     ['lab', 'scripts'].map((folder) => join(tree, folder, 'bench/hook-ground.ts')).find(existsSync) ?? ''
   );
   const made = new DisposableStack();
-  const opened = async (kind: 'plain' | 'go') => made.use(await ground.createGround(kind));
+  const opened = async (kind: Kind) => made.use(await ground.createGround(kind));
   const hooks = new Map<string, () => void>();
   for (const kind of kinds)
-    for (const { name, fire } of [
+    for (const [name, fire] of Object.entries({
       ...starts(kind, await opened(kind), await opened(kind)),
       ...tools(kind, await opened(kind)),
-    ]) {
+    })) {
       let round = 0;
       hooks.set(name, () => {
         fire(round);
         round += 1;
       });
     }
-  const project = mkdtempSync(join(cache, 'project-'));
-  made.defer(() => rmSync(project, { recursive: true }));
-  prepare(project);
-  const env = { ...process.env, XDG_STATE_HOME: join(project, 'state') };
-  const client = openClient([join(tree, 'dist', 'cli.js'), 'mcp'], { cwd: project, env });
+  const { root: cwd, env } = made.use(createDiskProject(cache));
+  const client = openClient([join(tree, 'dist', 'cli.js'), 'mcp'], { cwd, env });
   made.defer(() => process.kill(client.pid));
   await handshake(client);
   let at = '';
@@ -164,14 +160,4 @@ function cpuIn(pid: number | 'self', field: 12 | 14): number {
     .replace(/ \(.*\)/, '')
     .split(' ');
   return (Number(fields[field]) + Number(fields[field + 1])) * tickMs;
-}
-
-async function wall(act: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await act();
-  return performance.now() - began;
-}
-
-function median(of: readonly number[]): number {
-  return of.toSorted((a, b) => a - b)[Math.floor(of.length / 2)] ?? Number.NaN;
 }

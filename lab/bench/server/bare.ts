@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Cluster } from '../../../test/kit/postgres.ts';
-import { type Measured, measuredOf } from './load.ts';
+import type { Database } from '../../fleet/ground/team.ts';
+import { type Load, type Measured, measuredOf } from './load.ts';
 import { firstNumber, prefix, type Sample } from './runs.ts';
 
 const run = promisify(execFile);
@@ -35,53 +35,29 @@ select stepfast.append_1(:project, '${prefix}' || :n, :seq, '${known}', '${known
 `,
 };
 
-export interface Bare {
-  measure(kind: BareKind, clients: number, seconds: number): Promise<Measured>;
-}
-
-/** What a batch of the measured command holds, so that the same bytes are written. */
 /** pgbench as the superuser: no row security, prepared statements, its own connections. */
-export function createBare(cluster: Cluster, database: string, sample: Sample): Bare {
-  return {
-    async measure(kind, clients, seconds) {
-      const directory = mkdtempSync(join(tmpdir(), 'stepfast-pgbench-'));
-      try {
-        const script = join(directory, 'script.sql');
-        writeFileSync(script, scripts[kind]);
-        const variables = {
-          project: sample.project,
-          clients,
-          each: Math.floor(sample.runs / clients),
-          body: sample.body,
-          reply: sample.reply,
-          state: sample.state,
-          format: sample.format,
-          updated: Date.now(),
-          seq: 1,
-        };
-        if (kind === 'append')
-          await cluster.query(database, `update stepfast.runs set seq = 1, hash = '${known}'`);
-        const args = [
-          ...['-h', '127.0.0.1', '-p', String(cluster.port), '-U', 'postgres', '-n', '-M', 'prepared'],
-          ...[
-            '-c',
-            String(clients),
-            '-j',
-            String(Math.min(2, clients)),
-            '-T',
-            String(Math.ceil(seconds * 1.2)),
-          ],
-          ...['-l', '--log-prefix', join(directory, 'times'), '-f', script],
-          ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
-          database,
-        ];
-        await run(join(cluster.bin, 'pgbench'), args, { maxBuffer: 1 << 26 });
-        return measuredOf(readTimes(directory, seconds), seconds);
-      } finally {
-        rmSync(directory, { recursive: true, force: true });
-      }
-    },
-  };
+export async function measureBare(
+  { cluster, databaseName }: Database,
+  { runs, ...sample }: Sample,
+  kind: BareKind,
+  { clients, seconds }: Load,
+): Promise<Measured> {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'stepfast-pgbench-'));
+  const script = join(folder.path, 'script.sql');
+  writeFileSync(script, scripts[kind]);
+  if (kind === 'append')
+    await cluster.query(databaseName, `update stepfast.runs set seq = 1, hash = '${known}'`);
+  const each = Math.floor(runs / clients);
+  const variables = { ...sample, clients, each, updated: Date.now(), seq: 1 };
+  const args = [
+    ...['-h', '127.0.0.1', '-p', cluster.port, '-U', 'postgres', '-n', '-M', 'prepared'],
+    ...['-c', clients, '-j', Math.min(2, clients), '-T', Math.ceil(seconds * 1.2)],
+    ...['-l', '--log-prefix', join(folder.path, 'times'), '-f', script],
+    ...Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
+    databaseName,
+  ];
+  await run(join(cluster.bin, 'pgbench'), args.map(String), { maxBuffer: 1 << 26 });
+  return measuredOf(readTimes(folder.path, seconds), seconds);
 }
 
 /** Milliseconds of each transaction in the last `seconds`; a line is client, number, µs, script, s, µs. */

@@ -1,6 +1,5 @@
 import { drawChart, type Line } from '../../plot.ts';
-import { clientCounts, type Figures, type Point, type Way } from './figures.ts';
-import type { Measured } from './load.ts';
+import { clientCounts, type Figures, type Measured, type Point, type Way } from './load.ts';
 
 const lines: readonly { way: Way; name: string; tone: Line['tone']; dashed?: boolean }[] = [
   { way: 'bare', name: 'pgbench', tone: 'flow', dashed: true },
@@ -22,13 +21,7 @@ export function drawThroughput(figures: Figures): string {
       'The bare statements in pgbench, engine and store in one process, two HTTP servers with all that belongs to them',
     below: 'clients',
     panels: [
-      {
-        title: 'Throughput, a second',
-        about: 'more is better',
-        ticks,
-        dots: true,
-        lines: of('perSecond'),
-      },
+      { title: 'Throughput, a second', about: 'more is better', ticks, dots: true, lines: of('perSecond') },
       { title: 'Median, ms', about: 'less is better', ticks, dots: true, lines: of('p50') },
       { title: '99th percentile, ms', about: 'less is better', ticks, dots: true, lines: of('p99') },
     ],

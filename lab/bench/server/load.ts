@@ -1,4 +1,20 @@
-import { quantile, rounded } from '../../figures.ts';
+import { median, quantile, rounded } from '../../figures.ts';
+
+export const clientCounts = [1, 16, 64] as const;
+
+/** `either`: any call of a run may go to any of the two servers. */
+export const ways = ['bare', 'append', 'inProcess', 'http', 'either'] as const;
+export type Way = (typeof ways)[number];
+export type Figures = Record<Way, Record<number, Measured>>;
+
+/** A database of some size. */
+export interface Point {
+  runs: number;
+  /** A thousand runs are worked on, spread over all. */
+  spread: Measured;
+  /** Any of all runs. */
+  anywhere: Measured;
+}
 
 export interface Load {
   clients: number;
@@ -42,6 +58,13 @@ export async function load(
   );
   return measuredOf(times, seconds);
 }
+
+/** The median of each figure. */
+export const middle = (all: readonly Measured[]): Measured => ({
+  perSecond: Math.round(median(all.map(({ perSecond }) => perSecond))),
+  p50: rounded(median(all.map(({ p50 }) => p50))),
+  p99: rounded(median(all.map(({ p99 }) => p99))),
+});
 
 export const measuredOf = (times: readonly number[], seconds: number): Measured => ({
   perSecond: Math.round(times.length / seconds),
