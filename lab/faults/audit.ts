@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Engine } from '../../src/engine/index.ts';
 import { replay } from '../../src/machine/index.ts';
 import { auditAnswers, type Finding } from '../../test/sim/ledger.ts';
-import { type Driven, inParallel, positions } from './drive.ts';
+import { inParallel } from '../parallel.ts';
+import { type Driven, positions } from './drive.ts';
 
 export interface Audit {
   /** Steps completed according to the database. */

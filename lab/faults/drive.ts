@@ -114,22 +114,3 @@ const passing = ['busy', 'store_failed', 'server_unreachable'];
 const isPassing = (error: unknown): boolean => error instanceof StepfastError && passing.includes(error.code);
 
 const codeOf = (error: Error): string => (error instanceof StepfastError ? `${error.code}: ` : '');
-
-/** Runs `count` workers in parallel, each taking the next number. */
-export async function inParallel<T>(
-  count: number,
-  atOnce: number,
-  work: (number: number) => Promise<T>,
-): Promise<T[]> {
-  const results: T[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const number = next;
-      next += 1;
-      results[number] = await work(number);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(count, atOnce) }, worker));
-  return results;
-}

@@ -1,6 +1,7 @@
 import type { Finding } from '../../test/sim/ledger.ts';
+import { inParallel } from '../parallel.ts';
 import { auditRuns, strayRuns } from './audit.ts';
-import { drive, inParallel, type Plant } from './drive.ts';
+import { drive, type Plant } from './drive.ts';
 import type { Ground } from './ground.ts';
 
 export interface SuiteOptions {

@@ -1,9 +1,21 @@
 /** Pictures of the results: share of facts kept over compactions. */
 import { drawChart, type Line } from '../plot.ts';
-import type { HostOutcome } from './host.ts';
 import { type MechanismName, mechanismNames } from './mechanism.ts';
-import { numbers, type Outcome, percent } from './outcome.ts';
-import { type SummariserName, summariserNames } from './summarisers.ts';
+import { type Outcome, percent } from './outcome.ts';
+
+export const summariserNames = ['forgets', 'measured', 'keeps'] as const;
+export type SummariserName = (typeof summariserNames)[number];
+
+export interface Result extends Outcome {
+  mechanism: MechanismName;
+  summariser: SummariserName;
+}
+
+export interface HostResult extends Outcome {
+  host: string;
+  /** Where the briefing is looked for. */
+  where: string;
+}
 
 const titles: Record<SummariserName, [name: string, about: string]> = {
   forgets: ['Forgets everything', 'no fact is in the summary'],
@@ -17,13 +29,13 @@ const looks: Record<MechanismName, Omit<Line, 'values'>> = {
 };
 
 /** Nothing is lost before the first compaction. */
-const valuesOf = ({ series }: { series: string }): number[] => [1, ...numbers(series)];
+const valuesOf = ({ series }: { series: string }): number[] => [1, ...series.split(' ').map(Number)];
 const ticksOf = (compactions: number): string[] =>
   [0, 0.5, 1].map((share) => String(Math.round(share * compactions)));
 const format = (share: number): string =>
   Number.isInteger(share * 100) ? `${share * 100} %` : percent(share);
 
-export function plot(outcomes: readonly Outcome[]): string {
+export function plot(outcomes: readonly Result[]): string {
   const [first] = outcomes;
   return drawChart({
     id: 'survival',
@@ -46,7 +58,7 @@ export function plot(outcomes: readonly Outcome[]): string {
   });
 }
 
-export const hostPlot = (outcomes: readonly HostOutcome[]): string =>
+export const hostPlot = (outcomes: readonly HostResult[]): string =>
   drawChart({
     id: 'hosts',
     title: 'What the briefing brings back in each host',

@@ -1,4 +1,4 @@
-import type { Answer, SessionOptions } from '../../src/testing/index.ts';
+import type { Answer } from '../../src/testing/index.ts';
 import type { StoryFact } from './fact.ts';
 import type { Position, Story } from './story.ts';
 
@@ -10,22 +10,22 @@ export type MechanismName = (typeof mechanismNames)[number];
  * then gets the same closing words whatever the mechanism is.
  */
 export interface Mechanism {
-  host: Pick<SessionOptions, 'settings' | 'pluginDir' | 'allow'>;
+  /** `stepfast init` installs it. */
+  installed: boolean;
   /** Files of the project. */
   files: Record<string, string>;
   begins(story: Story): Answer[];
   decided(fact: StoryFact, story: Story): Answer[];
   advances(to: Position, story: Story): Answer[];
   /** What else must stand in a request so that the position counts as kept. */
-  handle?(): string;
-  /** Makes notes until one is refused; `accepted`, once they were answered: all that are kept, and the refusal. */
-  fills?(): { answers: Answer[]; accepted(): { texts: string[]; refusal: string } };
+  handle(): string;
 }
 
 export const withoutAny: Mechanism = {
-  host: {},
+  installed: false,
   files: {},
   begins: () => [],
   decided: () => [],
   advances: () => [],
+  handle: () => '',
 };

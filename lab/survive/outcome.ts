@@ -1,129 +1,89 @@
-/** The result of one run; the page and the chart are generated from it alone. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The result of one run, from which the charts are drawn. */
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
-import { median } from '../figures.ts';
-import { type Kind, kinds } from './fact.ts';
-import type { MechanismName } from './mechanism.ts';
-import type { Compaction, Filled, Played } from './play.ts';
-import type { SummariserName } from './summarisers.ts';
+import { isStale, type Kind, kinds, type StoryFact, stands } from './fact.ts';
+import type { Compaction, Played } from './play.ts';
+import type { Standing } from './standing.ts';
 
 export interface Outcome {
-  mechanism: MechanismName;
-  summariser: SummariserName;
   compactions: number;
   manual: number;
   auto: number;
   facts: number;
-  /** Share of facts over all compactions; with the echo of PreCompact; without the summary. */
+  /** Share of the facts over all compactions. */
   kept: number;
+  keptAtTheEnd: number;
+  /** The same with the echo of PreCompact, and without the summary. */
   keptWithEcho: number;
   keptWithoutSummary: number;
-  keptAtTheEnd: number;
   /** How often an outdated text was in a request. */
   stale: number;
   byKind: Partial<Record<Kind, number>>;
-  /** Share of facts after each compaction. */
+  /** Share of the facts after each compaction. */
   series: string;
-  /** Half of all compactions took no longer, from `/compact` or the full request to the first request after it. */
-  manualMs: number;
-  autoMs: number;
   /** The first losses, as compaction and fact. */
   lost: string[];
   /** Injections that the host truncated. */
   cut: number;
-  briefings?: Briefings;
-  filled?: Filled;
-}
-
-export interface Briefings {
-  injected: number;
-  /** Found in the conversation, the same to the letter. */
-  proven: number;
-  repaired: number;
-  gaveUp: number;
+  /** `proven`: found in the conversation, the same to the letter. */
+  briefings: { injected: number; proven: number; repaired: number; gaveUp: number };
+  /** Characters and o200k tokens of the first, the last and the longest briefing. */
   characters: string;
-  /** Of o200k. */
   tokens: string;
 }
 
-const mostLosses = 20;
-
-export function outcomeOf(
-  names: Pick<Outcome, 'mechanism' | 'summariser'>,
-  { compactions, filled, project }: Played,
-): Outcome {
-  const share = (kept: (each: Compaction) => number): number =>
-    rounded(sum(compactions.map(kept)) / sum(compactions.map(({ facts }) => facts.length)));
-  const ofTrigger = (trigger: Compaction['trigger']) =>
-    compactions.filter((each) => each.trigger === trigger);
-  const half = (trigger: Compaction['trigger']): number =>
-    Math.round(median(ofTrigger(trigger).map(({ ms }) => ms)));
-  const lost = compactions.flatMap(({ index, facts, kept }) =>
-    facts.flatMap(({ id }) => (kept.has(id) ? [] : [`${index} ${id}`])),
+/** `part`: of a request, in which a fact counts. */
+export function outcomeOf({ compactions, log }: Played, part: 'counted' | 'briefing' = 'counted'): Outcome {
+  const whole = part === 'briefing' ? part : 'whole';
+  const has = ({ standing, handle }: Compaction, fact: StoryFact, text: keyof Standing): boolean => {
+    const context = standing[text];
+    const isCurrent = stands(fact, context) && !isStale(fact, standing[whole]);
+    return isCurrent && (fact.kind !== 'next action' || context.includes(handle));
+  };
+  const share = (text: keyof Standing, kind?: Kind, some = compactions): number => {
+    const all = some.flatMap((each) =>
+      each.facts
+        .filter((fact) => kind === undefined || fact.kind === kind)
+        .map((fact) => has(each, fact, text)),
+    );
+    // Never rounds up to 1.
+    return Math.floor((all.filter(Boolean).length / all.length) * 1e4) / 1e4;
+  };
+  const count = (what: string, cause?: string): number =>
+    log.filter((entry) => entry.what === what && (cause === undefined || entry.why === cause)).length;
+  const briefings = compactions.map(({ standing }) => standing.briefing);
+  const range = (lengthOf: (text: string) => number): string => {
+    const all = briefings.map(lengthOf);
+    return [all[0], all.at(-1), Math.max(...all)].join(' ');
+  };
+  const lost = compactions.flatMap((each) =>
+    each.facts.filter((fact) => !has(each, fact, part)).map(({ id }) => `${each.index} ${id}`),
   );
-  const series = compactions.map(({ kept, facts }) => rounded(kept.size / facts.length));
   return {
-    ...names,
     compactions: compactions.length,
-    manual: ofTrigger('manual').length,
-    auto: ofTrigger('auto').length,
+    manual: Math.ceil(compactions.length / 2),
+    auto: Math.floor(compactions.length / 2),
     facts: Math.min(...compactions.map(({ facts }) => facts.length)),
-    kept: share(({ kept }) => kept.size),
-    keptWithEcho: share(({ keptWhole }) => keptWhole.size),
-    keptWithoutSummary: share(({ keptInjected }) => keptInjected.size),
-    keptAtTheEnd: series.at(-1) ?? 0,
-    stale: sum(compactions.map(({ stale }) => stale.size)),
-    byKind: Object.fromEntries(kinds.map((kind) => [kind, shareOf(kind, compactions)])),
-    series: series.join(' '),
-    manualMs: half('manual'),
-    autoMs: half('auto'),
-    lost: names.mechanism === 'stepfast' ? lost.slice(0, mostLosses) : [],
-    cut: compactions.filter(({ standing }) => standing.cut).length,
-    ...(names.mechanism === 'stepfast' ? { briefings: briefingsOf(compactions, project) } : {}),
-    ...(filled ? { filled } : {}),
+    kept: share(part),
+    keptAtTheEnd: share(part, undefined, compactions.slice(-1)),
+    keptWithEcho: share('whole'),
+    keptWithoutSummary: share('injected'),
+    stale: compactions.flatMap(({ facts, standing }) => facts.filter((fact) => isStale(fact, standing.whole)))
+      .length,
+    byKind: Object.fromEntries(kinds.map((kind) => [kind, share(part, kind)])),
+    series: compactions.map((each) => share(part, undefined, [each])).join(' '),
+    lost: lost.slice(0, 20),
+    cut: compactions.filter(({ standing }) => standing.injected.includes('<persisted-output>')).length,
+    briefings: {
+      injected: count('injected', 'compact'),
+      proven: count('proven'),
+      repaired: count('repaired'),
+      gaveUp: count('gave_up'),
+    },
+    characters: range((text) => text.length),
+    tokens: range((text) => encode(text).length),
   };
 }
-
-function shareOf(kind: Kind, compactions: readonly Compaction[]): number {
-  const all = compactions.flatMap(({ facts, kept }) =>
-    facts.filter((fact) => fact.kind === kind).map(({ id }) => kept.has(id)),
-  );
-  return rounded(all.filter(Boolean).length / all.length);
-}
-
-function briefingsOf(compactions: readonly Compaction[], project: string): Briefings {
-  const logged = hookLog(project);
-  const count = (what: string): number => logged.filter((entry) => entry.what === what).length;
-  const texts = compactions.map(({ standing }) => standing.briefing ?? '');
-  return {
-    injected: logged.filter(({ what, why }) => what === 'injected' && why === 'compact').length,
-    proven: count('proven'),
-    repaired: count('repaired'),
-    gaveUp: count('gave_up'),
-    characters: texts.map((text) => text.length).join(' '),
-    tokens: texts.map((text) => encode(text).length).join(' '),
-  };
-}
-
-/** The hook log. */
-function hookLog(project: string): { what: string; why?: string }[] {
-  return ['log.1.jsonl', 'log.jsonl']
-    .map((name) => join(project, '.stepfast', 'sessions', 'hooks', name))
-    .filter((file) => existsSync(file))
-    .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'))
-    .map((line) => JSON.parse(line));
-}
-
-export const numbers = (text: string): number[] => text.split(' ').map(Number);
-
-export const mean = (values: readonly number[]): number => rounded(sum(values) / values.length);
 
 /** A share below 100% never rounds up to 100%. */
 export const percent = (share: number): string =>
   share === 1 ? '100 %' : `${Math.min(99.9, Math.round(share * 1000) / 10).toFixed(1)} %`;
-
-/** Never rounds up to 1. */
-const rounded = (value: number): number => Math.floor(value * 1e4) / 1e4;
-
-const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);

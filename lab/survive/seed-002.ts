@@ -43,16 +43,15 @@ export function createSeed002(): Mechanism {
     };
   };
 
+  const hooks = { PreCompact: hook('pre-compact.ts'), SessionStart: hook('session-start.ts', 'compact') };
+  const permissions = { allow: ['Bash', 'Read', 'Write', 'Edit'] };
   return {
-    host: {
-      settings: {
-        hooks: { PreCompact: hook('pre-compact.ts'), SessionStart: hook('session-start.ts', 'compact') },
-      },
-    },
-    files: {},
+    installed: false,
+    files: { '.claude/settings.json': JSON.stringify({ permissions, hooks }) },
     begins: (story) => [written(story, story.position())],
     decided: (_decision, story) => [written(story, story.position())],
     advances: (to, story) => [written(story, to)],
+    handle: () => '',
   };
 }
 

@@ -8,10 +8,8 @@ export interface Standing {
   counted: string;
   /** The same without the summary. */
   injected: string;
-  /** The host truncated an injection. */
-  cut: boolean;
-  /** Stepfast's, where there is one. */
-  briefing: string | undefined;
+  /** Stepfast's alone. */
+  briefing: string;
 }
 
 const echo = /<local-command-stdout>[\s\S]*?<\/local-command-stdout>/g;
@@ -34,7 +32,6 @@ export function standingIn(request: ModelRequest): Standing {
     whole: contextOf(request),
     counted: counted.join('\n'),
     injected,
-    cut: injected.includes('<persisted-output>'),
-    briefing: briefing.exec(injected)?.[1],
+    briefing: briefing.exec(injected)?.[1] ?? '',
   };
 }

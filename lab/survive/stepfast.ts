@@ -1,7 +1,6 @@
 /** Stepfast as installed by a user: the plugin, and an agent that calls its tools. */
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Answer, type ModelRequest, reply } from '../../src/testing/index.ts';
+import type { SessionHost } from '../../test/kit/host-stage.ts';
 import type { StoryFact } from './fact.ts';
 import type { Mechanism } from './mechanism.ts';
 import {
@@ -15,26 +14,10 @@ import {
   written,
 } from './story.ts';
 
-const top = join(import.meta.dirname, '..', '..');
-const parts = ['.claude-plugin', 'hooks', 'skills', 'workflows', 'dist', '.mcp.json', 'package.json'];
-const server = 'mcp__plugin_stepfast_stepfast';
-
-/** A copy of a checkout's plugin, so that a concurrent build has no effect. */
-export function copyPlugin(directory: string, from = top): string {
-  if (!existsSync(join(from, 'dist', 'hook.cjs')))
-    throw new Error(`${from} is not built: run 'npm run build' there first`);
-  mkdirSync(directory);
-  for (const part of parts)
-    if (existsSync(join(from, part))) cpSync(join(from, part), join(directory, part), { recursive: true });
-  return directory;
-}
-
-/** `nameOf`: how the host names a tool of Stepfast. */
-export function createStepfast(
-  pluginDir: string,
-  nameOf: (tool: string) => string = (tool) => `${server}__${tool}`,
-): Mechanism {
+export function createStepfast(host: SessionHost): Mechanism {
   let at = '';
+  /** How the host names a tool of Stepfast. */
+  const nameOf = (tool: string): string => host.own(tool, {}).content[0]?.name ?? tool;
   const call = (tool: string, input: Record<string, unknown>): Answer => reply.tool(nameOf(tool), input);
   const notes = (list: readonly Record<string, unknown>[]): Answer =>
     reply.tools(list.map((input) => ({ name: nameOf('workflow_note'), input })));
@@ -50,10 +33,7 @@ export function createStepfast(
   };
 
   return {
-    host: {
-      pluginDir,
-      allow: ['Bash', 'Read', 'Write', 'Edit', 'Agent', 'Skill', 'ToolSearch', server],
-    },
+    installed: true,
     files: { [`.stepfast/workflows/${workflowName}.yaml`]: workflowFile() },
     begins: (story) => {
       const lasting = story.facts().filter(({ kind }) => isLasting(kind));
@@ -84,28 +64,6 @@ export function createStepfast(
       }),
     ],
     handle: () => at,
-    fills: () => {
-      const made = Array.from({ length: mostNotes }, (_, index) => ({
-        kind: 'decision',
-        key: `more-${index + 1}`,
-        text: `Further decision ${index + 1}: the poster waits for the answer of the ledger before it goes on to the next one.`,
-      }));
-      let answer = '';
-      const heard: Answer = (request) => {
-        answer = resultsIn(request);
-        return reply.tool('Bash', { command: 'true', description: 'Nothing' });
-      };
-      return {
-        answers: [notes(made), heard],
-        accepted: () => {
-          const results = answer.split('\n');
-          const texts = made
-            .filter((_, index) => /"ok":true/.test(results[index] ?? ''))
-            .map(({ text }) => text);
-          return { texts, refusal: /"message":"([^"]+)"/.exec(answer)?.[1] ?? '' };
-        },
-      };
-    },
   };
 }
 
@@ -113,23 +71,16 @@ const isLasting = (kind: string): boolean => ['decision', 'rejection', 'correcti
 
 const noteOf = ({ kind, id, text }: StoryFact) => ({ kind, key: id.slice(id.indexOf(':') + 1), text });
 
-const mostNotes = 40;
-
-/** Throws if Stepfast refused. */
-function lastAnswer(request: ModelRequest): string {
-  const text = resultsIn(request);
-  const refused = /"code":"[^"]+"[^}]*/.exec(text);
-  if (refused) throw new Error(`Stepfast refused: ${refused[0]}`);
-  return text;
-}
-
-/** The latest tool results, one per line. */
-function resultsIn({ body }: ModelRequest): string {
+/** The latest tool results. Throws if Stepfast refused. */
+function lastAnswer({ body }: ModelRequest): string {
   const results = body.messages.map(({ content }) =>
     typeof content === 'string' ? [] : content.filter(({ type }) => type === 'tool_result'),
   );
-  return (results.findLast((blocks) => blocks.length > 0) ?? [])
-    .map((block) => (typeof block.content === 'string' ? block.content : JSON.stringify(block.content)))
-    .map((text) => text.replaceAll('\\"', '"').replaceAll('\n', ' '))
-    .join('\n');
+  const text = (results.findLast((blocks) => blocks.length > 0) ?? [])
+    .map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)))
+    .join('\n')
+    .replaceAll('\\"', '"');
+  const refused = /"code":"[^"]+"[^}]*/.exec(text);
+  if (refused) throw new Error(`Stepfast refused: ${refused[0]}`);
+  return text;
 }
