@@ -9,7 +9,9 @@ import { type Arena, definitionOf, openArena } from '../../kit/server/attack.ts'
 
 let arena: Arena;
 beforeAll(async () => {
-  arena = await openArena('--project-runs', '12', '--project-workflows', '3', '--project-megabytes', '2');
+  arena = await openArena({
+    args: ['--project-runs', '12', '--project-workflows', '3', '--project-megabytes', '2'],
+  });
 }, 240_000);
 afterAll(() => arena?.[Symbol.asyncDispose](), 240_000);
 

@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestProject, type TestProject } from '../../../src/testing/index.ts';
 import { startTeam, startWire, type Team, type Wire } from '../../kit/server/remote.ts';
 
-const cli = join(import.meta.dirname, '../../../dist/cli.js');
 const hook = join(import.meta.dirname, '../../../dist/hook.cjs');
 const plain = `name: plain
 description: Two steps
@@ -58,13 +57,14 @@ function started(program: readonly string[], input = '', env: Record<string, str
   child.stdin.end(input);
   return ended;
 }
-const stepfast = (args: readonly string[], input?: string): Promise<Ended> => started([cli, ...args], input);
+const stepfast = (args: readonly string[], ...input: string[]): Promise<Ended> =>
+  project.run(args, { input });
 const json = async (...args: string[]) => {
   const { stdout, stderr } = await stepfast([...args, '--json']);
   return JSON.parse(stdout === '' ? JSON.stringify({ stderr }) : stdout);
 };
 const login = (token = team.token('agent')): Promise<Ended> =>
-  stepfast(['login', `${wire.url}/`, '--token-stdin'], `${token}\n`);
+  stepfast(['login', `${wire.url}/`, '--token-stdin'], token);
 const fire = (event: string, payload: object = {}, env = project.env): Promise<Ended> =>
   started(
     [hook, '--host', 'claude-code', event],
