@@ -14,6 +14,7 @@ import {
   summariser,
   toolsOf,
 } from '../../src/testing/index.ts';
+import { drivenVariable, markedProcesses } from '../../src/workspace/index.ts';
 import { createDrivenProject, type DrivenProject } from './driven.ts';
 import type { SessionHost } from './host-stage.ts';
 import { stepfastIn } from './stepfast-in.ts';
@@ -193,6 +194,14 @@ function tests(host: SessionHost): void {
       throw failure;
     });
     await expect(turn).rejects.toBeDefined();
+  });
+
+  it('a session that the driver refuses as it begins leaves no process behind', async () => {
+    const mark = randomUUID();
+    const onSession = async () => await Promise.reject(new Error('refused'));
+    const opened = stage.open({ env: { ...stage.env, [drivenVariable]: mark }, onSession });
+    await expect(opened).rejects.toThrow('refused');
+    expect(markedProcesses(mark)).toEqual([]);
   });
 
   it.each([false, true])(

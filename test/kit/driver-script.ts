@@ -15,11 +15,6 @@ export const shell = (command: string, options: ReplyOptions = {}) => drivenHost
 export const write = (file: string, text = 'x', options: ReplyOptions = {}) =>
   shell(`printf '${text}' > ${file}`, options);
 
-export const setTasks = (loop: string, ...ids: string[]) =>
-  tool('workflow_set_tasks', { loop_id: loop, tasks: ids.map((id) => ({ id, title: `Task ${id}` })) });
-
-export const ask = (text: string) => tool('workflow_note', { kind: 'question', text });
-
 /** The verdict of a reviewer, whose prompt names the handle. */
 export const verdict = (given: string, output: string) => (request: ModelRequest) =>
   tool('workflow_advance', { at: handleIn(request), verdict: given, output });

@@ -7,7 +7,7 @@ import { hostNamed } from '../../src/hosts/index.ts';
 import { startHost } from '../../src/hosts/process.ts';
 import type { DrivenOptions, DrivenSession, HostDriver, HostEvent } from '../../src/runtime/index.ts';
 import { type Call, contextOf, type ModelRequest, reply } from '../../src/testing/index.ts';
-import type { SessionHost } from './host-stage.ts';
+import type { DrivenHost, SessionHost } from './host-stage.ts';
 import { createLab, type Lab } from './lab.ts';
 
 export interface Ran {
@@ -106,13 +106,13 @@ export const shell = (command: string) => reply.tool('run_shell_command', { comm
 const lastHandle = (request: ModelRequest): string =>
   [...contextOf(request).matchAll(/(?<![\w-])[0-9a-z]{6,16}:[\w./-]+#\d+/g)].at(-1)?.[0] ?? '';
 
-/** What a recording of its hooks needs. Each prompt is a process of its own. */
-export const geminiHost: Pick<
-  SessionHost,
-  'name' | 'prepare' | 'settings' | 'open' | 'own' | 'read' | 'write' | 'shell'
-> = {
+/** Each prompt is a process of its own. */
+export const geminiHost: DrivenHost & Pick<SessionHost, 'open' | 'read' | 'write'> = {
   name: 'gemini',
+  program: 'gemini',
   settings: {},
+  unlimited: 'yolo',
+  afterCompaction: 'next turn',
   prepare: createGeminiStage,
   async open({ project, env }) {
     let isFirst = true;

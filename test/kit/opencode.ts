@@ -145,7 +145,9 @@ async function openDoor({ bin, model }: Lab): Promise<void> {
   const node = process.execPath;
   const inside = [door, socket, 'inside', await hostBinary('opencode')];
   const { program, args } = await isolate(model, node, inside);
-  const words = [node, door, socket, program, ...args].map((word) => `'${word}'`).join(' ');
+  // Each server has its own, because parallel tasks run at once.
+  const quoted = (word: string): string => (word === socket ? `"${socket}-$$"` : `'${word}'`);
+  const words = [node, door, socket, program, ...args].map(quoted).join(' ');
   const plain = join(bin, 'opencode-plain');
   renameSync(file, plain);
   const port = 'export STEPFAST_BRIDGE_PORT=4010';

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isRunning } from '../../../test/kit/is-running.ts';
 import type { DrivenOptions, DrivenSession, HostEvent } from '../../runtime/index.ts';
 import { textIn } from '../payload.ts';
 import type { AcpAgent } from './agent.ts';
@@ -41,6 +42,7 @@ async function open(body: string, options: Partial<DrivenOptions> = {}): Promise
   const script = `#!/usr/bin/env node
 const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
 const say = (sessionUpdate, parts) => send({ method: 'session/update', params: { sessionId: 's1', update: { sessionUpdate, ...parts } } });
+require('node:fs').writeFileSync('pid', String(process.pid));
 const asked = new Map();
 const ask = (method, params) => new Promise((resolve) => { const id = 'q' + asked.size; asked.set(id, resolve); send({ id, method, params }); });
 let opened, cancelled = () => {};
@@ -206,6 +208,12 @@ onUnix('a session that cannot be opened fails in its first turn, then counts as 
     failure: { kind: 'model_service', text: 'Authentication required' },
   });
   expect(await host.send('go')).toMatchObject({ failure: { kind: 'exit' } });
+});
+
+onUnix('a program whose session the driver refuses as it begins is ended', async () => {
+  const onSession = async () => await Promise.reject(new Error('refused'));
+  await expect(open('', { onSession })).rejects.toThrow('refused');
+  expect(isRunning(Number(readFileSync(join(folder, 'pid'), 'utf8')))).toBe(false);
 });
 
 onUnix('what a loaded conversation repeats is not said again', async () => {

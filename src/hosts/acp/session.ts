@@ -48,7 +48,10 @@ export async function openSession(agent: AcpAgent, options: DrivenOptions): Prom
     const { program, title } = agent;
     const host = await startHost({ program, title, cwd: options.cwd, ...agent.launch(options, folder) });
     host.finished.then(clean);
-    return await drive(host, agent, options, folder);
+    return await drive(host, agent, options, folder).catch(async (error) => {
+      await host.end(0);
+      throw error;
+    });
   } catch (error) {
     clean();
     throw error;

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { contextOf, lastUser, mainTurn, reply, toolCall } from '../../../src/testing/index.ts';
 import { codexHost } from '../../kit/codex.ts';
-import { useDrivenHost } from '../../kit/driven-host.ts';
 import { complete, type DriverStage, stageWith } from '../../kit/driver-run.ts';
-import { shell, turnsOf } from '../../kit/driver-script.ts';
-import { createHostileStage, expectUntouched, reportsOf } from '../../kit/hostile-driver.ts';
+import { turnsOf } from '../../kit/driver-script.ts';
+import { expectUntouched } from '../../kit/hostile-driver.ts';
 
-useDrivenHost(codexHost);
+const { shell } = codexHost;
 
 let stage: DriverStage;
+const begin = async (steps: string) => await stageWith(steps, {}, codexHost);
 afterEach(async () => await stage[Symbol.asyncDispose]());
 
 it('an agent has its model, and what it may not use is refused by a hook', async () => {
-  stage = await stageWith(`agents:
+  stage = await begin(`agents:
   careful: { description: Reads, model: gpt-small, cannot: [Bash] }
 steps:
   - { id: look, type: action, agent: careful, instructions: INSTRUCTIONS-LOOK }
@@ -35,7 +35,7 @@ steps:
 });
 
 it('a permission mode without limits is refused', async () => {
-  stage = await stageWith(`agents:
+  stage = await begin(`agents:
   wild: { description: Wild, permissions: danger-full-access }
 steps:
   - { id: look, type: action, agent: wild, instructions: INSTRUCTIONS-LOOK }
@@ -49,9 +49,9 @@ steps:
 });
 
 it('a usage limit with the time of its reset is waited for', async () => {
-  stage = await createHostileStage([
-    '{ id: build, type: action, instructions: INSTRUCTIONS-BUILD, gate: [{ run: test -f done.txt }] }',
-  ]);
+  stage = await begin(`steps:
+  - { id: build, type: action, instructions: INSTRUCTIONS-BUILD, gate: [{ run: test -f done.txt }] }
+`);
   let reset = 0;
   stage.model.on(mainTurn(), () => {
     reset = Math.floor(Date.now() / 1000) + 8;
@@ -65,6 +65,6 @@ it('a usage limit with the time of its reset is waited for', async () => {
   expect(await stage.drive(['w', '--no-wait'])).toMatchObject({ code: 0 });
   const [, second] = stage.model.requestsOf('main');
   expect(second?.at).toBeGreaterThanOrEqual(reset * 1000);
-  expect(await reportsOf(stage, 'retry')).toMatchObject([{ status: 429, until: reset * 1000 }]);
+  expect(await stage.activity('retry')).toMatchObject([{ status: 429, until: reset * 1000 }]);
   await expectUntouched(stage);
 });

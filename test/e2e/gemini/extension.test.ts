@@ -99,15 +99,6 @@ it('briefs a session that is resumed or begun anew, once, and counts no compress
   expect(contextOf(offered ?? expect.unreachable())).toContain((await run()).run);
 });
 
-it('briefs a new session whose first prompt is continue', async () => {
-  await link();
-  const { model, project } = stage;
-  await project.startRun('w');
-  model.on(lastUser(/continue/), reply.text('Yes.'));
-  await stage.prompt('continue');
-  expect(contextOf(model.requestsOf('main')[0] ?? expect.unreachable())).toContain('INSTRUCTIONS-PLAN');
-});
-
 it('denies a tool that the agent of the step cannot use', async () => {
   await link();
   const { model, project } = stage;

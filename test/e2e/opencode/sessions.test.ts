@@ -1,4 +1,4 @@
 import { openCodeHost } from '../../kit/opencode.ts';
 import { sessionSuite } from '../../kit/session-suite.ts';
 
-sessionSuite(openCodeHost);
+sessionSuite(openCodeHost, 'rest');

@@ -22,15 +22,17 @@ export async function openSession(options: DrivenOptions): Promise<DrivenSession
   const { env, password } = environmentFor(options);
   const { cwd, resume } = options;
   const host = await startHost({ program: programName, title: 'OpenCode', args: serveArguments, env, cwd });
-  const server = await connect(host, password);
-  const created = resume === undefined ? await server.request('POST', '/session', {}) : undefined;
-  const session = resume ?? textIn(Object(created), 'id');
-  if (session === undefined) {
+  try {
+    const server = await connect(host, password);
+    const created = resume === undefined ? await server.request('POST', '/session', {}) : undefined;
+    const session = resume ?? textIn(Object(created), 'id');
+    if (session === undefined) throw new StepfastError('host_failed', 'OpenCode created no session.');
+    await options.onSession?.(session);
+    return await drive({ host, server, session, agent, options });
+  } catch (error) {
     await host.end(0);
-    throw new StepfastError('host_failed', 'OpenCode created no session.');
+    throw error;
   }
-  await options.onSession?.(session);
-  return await drive({ host, server, session, agent, options });
 }
 
 interface Drive {

@@ -1,4 +1,4 @@
 import { copilotHost } from '../../kit/copilot.ts';
 import { sessionSuite } from '../../kit/session-suite.ts';
 
-sessionSuite(copilotHost);
+sessionSuite(copilotHost, 'rest');

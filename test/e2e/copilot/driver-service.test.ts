@@ -1,5 +1,0 @@
-import { copilotHost } from '../../kit/copilot.ts';
-import { useDrivenHost } from '../../kit/driven-host.ts';
-
-useDrivenHost(copilotHost);
-await import('../driver/service.test.ts');

@@ -1,5 +1,0 @@
-import { useDrivenHost } from '../../kit/driven-host.ts';
-import { openCodeHost } from '../../kit/opencode.ts';
-
-useDrivenHost(openCodeHost);
-await import('../driver/service.test.ts');
