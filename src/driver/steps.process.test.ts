@@ -56,6 +56,18 @@ describe('an action', () => {
   });
 });
 
+it('gates that still run are waited for, and no turn is taken', async () => {
+  stage = await createScriptedRun(`steps:
+  - { id: build, type: action, instructions: INSTRUCTIONS-BUILD, gate: [{ run: sleep 0.3 }] }
+`);
+  const { runtime, run } = stage;
+  await runtime.call({ type: 'advance', output: 'Built.' }, { session: 'before' }, { run, waitMs: 0 });
+  await stage.complete();
+  expect(stage.agent.prompts).toEqual([]);
+  expect(stage.reported('checking')).not.toEqual([]);
+  expect(await stage.events('gates.requested')).toHaveLength(1);
+});
+
 describe('a loop', () => {
   it('works through the tasks that the agent sets', async () => {
     stage = await createScriptedRun(`steps:

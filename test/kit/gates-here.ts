@@ -21,11 +21,14 @@ export function runtimeWithGates(options: Omit<RuntimeOptions, 'runner'>): Local
   const { perform } = gates;
   const begun = new Set<string>();
 
-  function ensure({ run }: Loaded, id: string): void {
+  function ensure({ run, state }: Loaded, id: string): void {
     if (begun.has(id)) return;
     begun.add(id);
+    const { task } = Object.values(state.cursors).find(({ checking }) => checking?.id === id) ?? {};
+    const cwd = runtime.workspace.taskWorktree(run, task);
+    const there = cwd === undefined ? runtime : openRuntime({ ...options, cwd, runner });
     // A run that was removed in the meantime needs no result.
-    void withoutSignals(async () => await runtime.runGates(run, id))
+    void withoutSignals(async () => await there.runGates(run, id))
       .then(async () => {
         const view = await runtime.engine.view(run);
         // A command of the engine may follow.

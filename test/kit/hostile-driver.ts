@@ -53,13 +53,6 @@ export async function eventsOf<T extends Event['type']>(
   return (await stage.events()).filter((each) => each.type === type) as Extract<Event, { type: T }>[];
 }
 
-/** Where the run waits, and what for: `build: blocked`. */
-export async function waitsAt(stage: Pick<DriverStage, 'run'>): Promise<string> {
-  const { status, cursors = {} } = (await stage.run())?.state ?? {};
-  const [cursor] = Object.values(cursors);
-  return status === 'waiting' ? `${cursor?.step}: ${cursor?.waiting?.kind}` : `${status}`;
-}
-
 /** One session, one turn, one check: the failures of the service have left no trace in the run. */
 export async function expectUntouched(stage: DriverStage): Promise<void> {
   const view = await stage.run();

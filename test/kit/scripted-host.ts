@@ -205,8 +205,11 @@ export function createScriptedHost({
         session.compactions += 1;
         return agent.compacts;
       },
+      spent: async () => spent,
       interrupt: async () => {
-        if (!agent.isDeaf) stop({ interrupted: true });
+        if (agent.isDeaf) return;
+        for (const child of children) child.kill('SIGKILL');
+        stop({ interrupted: true });
       },
       end: async () => {
         isOver = true;

@@ -1,0 +1,73 @@
+/** Tasks in parallel: each in its own worktree, merged one at a time. */
+import { existsSync } from 'node:fs';
+import { afterEach, expect, it } from 'vitest';
+import { createScriptedRun, type ScriptedRun } from '../../test/kit/scripted-run.ts';
+
+let stage: ScriptedRun;
+afterEach(async () => await stage[Symbol.asyncDispose]());
+
+const ids = ['t1', 't2'];
+const begin = async (more: string, workflow = ''): Promise<void> => {
+  stage = await createScriptedRun(
+    `${workflow}loops:
+  each: [{ id: do, instructions: "MAKE-{task.id}-", gate: [{ run: "test -f $STEPFAST_TASK_ID.txt" }] }]
+steps:
+  - { id: each, type: loop, parallel: 2, tasks: { json: tasks.json }${more} }
+`,
+    { 'tasks.json': JSON.stringify(ids.map((id) => ({ id, title: `Make ${id}` }))) },
+  );
+};
+const files = (): string[] => stage.git('diff', '--name-only', 'HEAD', stage.branch).split('\n');
+const merges = (): string[] => stage.reported('merge').map(({ task, state }) => `${task} ${state}`);
+
+it('tasks run at the same time in their own worktrees, which are removed after their merges', async () => {
+  await begin('');
+  const both = Promise.withResolvers<void>();
+  for (const id of ids)
+    stage.agent.on(new RegExp(`MAKE-${id}-`), async ({ write }) => {
+      if (stage.agent.prompts.length === ids.length) both.resolve();
+      await both.promise;
+      write(`${id}.txt`);
+    });
+  await stage.complete();
+  const worktrees = stage.agent.prompts.map(({ cwd }) => cwd);
+  expect(new Set([...worktrees, stage.worktree]).size).toBe(3);
+  expect(worktrees.filter((path) => existsSync(path))).toEqual([]);
+  expect(files()).toEqual(['t1.txt', 't2.txt']);
+});
+
+it('a task that conflicts goes back to an agent, with the branch merged into its worktree', async () => {
+  await begin('');
+  stage.agent.on(/MAKE-t1-/, ({ write }) => {
+    write('t1.txt');
+    write('shared.txt', 'one');
+  });
+  stage.agent.on(/MAKE-t2-/, async ({ write }) => {
+    await expect.poll(merges).toContain('t1 merged');
+    write('t2.txt');
+    write('shared.txt', 'two');
+  });
+  stage.agent.on(/shared\.txt/, async ({ shell, write }) => {
+    expect(await shell('cat shared.txt')).toMatch(/one.*two|two.*one/s);
+    write('shared.txt', 'both');
+  });
+  await stage.complete();
+  expect(merges()).toEqual([
+    't1 merging',
+    't1 merged',
+    't2 merging',
+    't2 conflict',
+    't2 merging',
+    't2 merged',
+  ]);
+  expect(stage.git('show', `${stage.branch}:shared.txt`)).toBe('both');
+});
+
+it('a task whose worktree cannot be set up waits for a person, and the others are merged', async () => {
+  await begin('', `worktree: { setup: 'test "$STEPFAST_TASK_ID" != t1' }\n`);
+  stage.agent.on(/MAKE-t2-/, ({ write }) => write('t2.txt'));
+  expect(await stage.drive()).toBe('waits');
+  expect((await stage.state()).cursors).toMatchObject({ 'each/t1': { waiting: { kind: 'blocked' } } });
+  expect(await stage.events('position.failed')).toHaveLength(1);
+  expect(files()).toEqual(['t2.txt']);
+});
