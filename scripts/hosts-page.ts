@@ -16,6 +16,9 @@ const event = (host: Host, kind: string): string | undefined =>
   host.capabilities.find((each) => each.kind === kind)?.tells;
 
 const start = 'at its start is offered the run, and a typed continue briefs it';
+const gate = 'a gate that fails is an attempt and the next prompt, and one that passes ends the step';
+/** Tests that an agent with a smoke test has only there. */
+const smoke = [start, gate];
 
 const rows: readonly Row[] = [
   {
@@ -114,7 +117,7 @@ const rows: readonly Row[] = [
     what: '`stepfast run`',
     of: (_, { driver }) => driver && 'yes',
     tests: {
-      '*': 'a gate that fails is an attempt and the next prompt, and one that passes ends the step',
+      '*': gate,
       gemini: 'drives steps, a gate that fails first',
     },
   },
@@ -133,9 +136,12 @@ const folders: Readonly<Record<string, string>> = {
 
 /** The file of a host that has a test with this title, itself or by what it imports. Throws if there is none. */
 function proof(host: string, title: string, files: readonly string[]): string {
-  const found = files.find((file) =>
-    [file, ...importsOf(file)].some((each) => readFileSync(join(root, each), 'utf8').includes(title)),
-  );
+  const isSmoke = (file: string): number => Number(smoke.includes(title) && file.includes('/smoke.'));
+  const found = files
+    .toSorted((a, b) => isSmoke(b) - isSmoke(a))
+    .find((file) =>
+      [file, ...importsOf(file)].some((each) => readFileSync(join(root, each), 'utf8').includes(title)),
+    );
   if (found === undefined) throw new Error(`no test of ${host} has the title '${title}'`);
   return found;
 }

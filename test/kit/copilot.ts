@@ -218,7 +218,6 @@ export const copilotHost: SessionHost = {
   asks: { env: { COPILOT_ALLOW_ALL: '' }, cannot: 'glob' },
   unlimited: 'allow-all',
   keepsPrompts: true,
-  protectsItself: true,
   shell: bash,
   own,
   async prepare(files) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../src/cli/index.ts';
 import { hostNamed } from '../../src/hosts/index.ts';
 import type { DrivenOptions, DrivenSession, HostDriver, HostEvent } from '../../src/runtime/index.ts';
-import { drivenHost } from './driven-host.ts';
+import { claudeHost } from './claude-host.ts';
 import type { DrivenHost, HostStage } from './host-stage.ts';
 
 export interface DrivenProject extends HostStage {
@@ -15,7 +15,7 @@ export interface DrivenProject extends HostStage {
 
 export async function createDrivenProject(
   files: Record<string, string> = {},
-  host: DrivenHost = drivenHost(),
+  host: DrivenHost = claudeHost,
 ): Promise<DrivenProject> {
   const stage = await host.prepare(files);
   const { project, model, env } = stage;

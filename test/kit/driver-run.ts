@@ -9,8 +9,8 @@ import type { Event, EventType, State } from '../../src/machine/index.ts';
 import { isRefused, type Request } from '../../src/runtime/index.ts';
 import type { Loaded } from '../../src/store/index.ts';
 import { runWorktree } from '../../src/workspace/index.ts';
+import { claudeHost } from './claude-host.ts';
 import { createDrivenProject, type DrivenProject } from './driven.ts';
-import { drivenHost } from './driven-host.ts';
 import type { DrivenHost } from './host-stage.ts';
 
 const cli = join(packageRoot(), 'dist', 'cli.js');
@@ -65,7 +65,7 @@ const lookMs = 50;
 
 export async function createDriverStage(
   files: Record<string, string>,
-  { workflow = 'w', host = drivenHost() }: { workflow?: string; host?: DrivenHost } = {},
+  { workflow = 'w', host = claudeHost }: { workflow?: string; host?: DrivenHost } = {},
 ): Promise<DriverStage> {
   const stage = await createDrivenProject({ ...host.settings, ...files }, host);
   const { project, env } = stage;
@@ -180,7 +180,7 @@ export async function createDriverStage(
 export const stageWith = async (
   steps: string,
   files: Record<string, string> = {},
-  host: DrivenHost = drivenHost(),
+  host: DrivenHost = claudeHost,
 ): Promise<DriverStage> =>
   await createDriverStage(
     { '.stepfast/workflows/w.yaml': `name: w\ndescription: Works\n${steps}`, ...files },

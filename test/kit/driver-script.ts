@@ -6,11 +6,11 @@ import {
   type ReplyOptions,
   type ScriptedModel,
 } from '../../src/testing/index.ts';
-import { drivenHost } from './driven-host.ts';
+import { claudeHost } from './claude-host.ts';
 
-const tool = (name: string, input: Record<string, unknown>) => drivenHost().own(name, input);
+const tool = (name: string, input: Record<string, unknown>) => claudeHost.own(name, input);
 
-export const shell = (command: string, options: ReplyOptions = {}) => drivenHost().shell(command, options);
+export const shell = (command: string, options: ReplyOptions = {}) => claudeHost.shell(command, options);
 
 export const write = (file: string, text = 'x', options: ReplyOptions = {}) =>
   shell(`printf '${text}' > ${file}`, options);

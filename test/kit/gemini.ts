@@ -112,7 +112,6 @@ export const geminiHost: DrivenHost & Pick<SessionHost, 'open' | 'read' | 'write
   program: 'gemini',
   settings: {},
   unlimited: 'yolo',
-  afterCompaction: 'next turn',
   prepare: createGeminiStage,
   async open({ project, env }) {
     let isFirst = true;

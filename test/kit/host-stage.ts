@@ -30,12 +30,6 @@ export interface DrivenHost {
   unlimited: string;
   /** A compaction keeps what users wrote, and with it what the driver wrote. */
   keepsPrompts?: true;
-  /** Whether the model's first request after a compaction has the briefing, or only what follows the next tool or prompt. */
-  afterCompaction: 'next request' | 'next turn';
-  /** An agent that kills the host's program is refused. */
-  protectsItself?: true;
-  /** The host does not tell the status of an error that it retries itself. */
-  hidesStatus?: true;
   /** The model runs this in a shell. */
   shell(command: string, options?: ReplyOptions): MessageReply;
   /** The model calls a tool of Stepfast. */
@@ -63,6 +57,8 @@ export interface SessionHost extends DrivenHost {
   /** The model reads or writes a file; `project` is the folder that paths are relative to. */
   read(file: string, project: string): MessageReply;
   write(file: string, text: string, project: string): MessageReply;
+  /** Whether the model's first request after a compaction has the briefing, or only what follows the next tool or prompt. */
+  afterCompaction: 'next request' | 'next turn';
   /** Reported usage that makes the host compact before its next request. */
   nearlyFull: NonNullable<ReplyOptions['usage']>;
 }

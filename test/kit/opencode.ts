@@ -236,7 +236,6 @@ export const openCodeHost: SessionHost = {
     cannot: 'WebFetch',
   },
   unlimited: 'bypassPermissions',
-  hidesStatus: true,
   shell,
   own: (tool, input) => reply.tool(`stepfast_${tool}`, input),
   prepare: async (files) => await createOpenCodeLab(files, { installed: false, contextLimit }),
