@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     fsModuleCache: true,
     setupFiles: ['test/kit/property.ts'],
-    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
+    expect: { requireAssertions: true, poll: { timeout: 300_000 } },
     // Only hangs reach these limits. A slow machine isn't a failure.
     testTimeout: 600_000,
     hookTimeout: 600_000,

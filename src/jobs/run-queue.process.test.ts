@@ -12,7 +12,7 @@ beforeAll(async () => {
   stage = await setStage();
   database = openDatabase({ url: stage.url, connections: 8, report: () => undefined });
   queue = createRunQueue(database);
-}, 240_000);
+});
 afterAll(async () => {
   await database?.close();
   await stage?.[Symbol.asyncDispose]();
@@ -86,7 +86,7 @@ test('many workers of whom some die finish every run, and none is held twice at 
   const finished: string[] = [];
   let deaths = 0;
   const work = async (worker: string): Promise<void> => {
-    const deadline = Date.now() + 120_000;
+    const deadline = Date.now() + 300_000;
     while (finished.length < runs.length && Date.now() < deadline) {
       const held = await queue.take(project, worker, 2000);
       if (!held) {

@@ -217,7 +217,7 @@ it('a call waits for gates that run elsewhere as long as the server lets it', as
   const { S } = await call('workflow_start', { workflow: 'gated' });
   const advanced = call('workflow_advance', { at: S.at, output: 'made done.txt' });
   await expect
-    .poll(async () => JSON.stringify((await team.engine(1).view(S.run))?.state.cursors), { timeout: 60_000 })
+    .poll(async () => JSON.stringify((await team.engine(1).view(S.run))?.state.cursors))
     .toContain('"checking"');
   await report(team, S.run, true);
   expect((await advanced).S).toMatchObject({ step: 'slow' });

@@ -47,8 +47,10 @@ test('a stream of one run moves on past the others', async () => {
   const events = await readEvents(server.url, token, (seen) => batches(seen).length === 1, {
     path: `/v1/events?run=${quiet}`,
     onOpen: async () => {
+      const { asked } = server.backend;
       await server.call('POST', `/v1/runs/${busy}/commands`, { token, body: note('noise') });
-      await sleep(100);
+      // So that each is read apart.
+      await expect.poll(() => server.backend.asked).toBeGreaterThan(asked);
       await server.call('POST', `/v1/runs/${quiet}/commands`, { token, body: note('mine') });
     },
   });
@@ -78,7 +80,7 @@ test('many listeners cost one query a wake', async () => {
   const readers = Array.from({ length: 40 }, () =>
     readEvents(server.url, token, (seen) => batches(seen).length === 1),
   );
-  await expect.poll(() => gauge(server, 'stepfast_streams'), { timeout: 60_000 }).toBe(40);
+  await expect.poll(() => gauge(server, 'stepfast_streams')).toBe(40);
   // Each has asked for itself until it is with the others.
   for (let seen = -1; seen !== server.backend.asked; await sleep(300)) seen = server.backend.asked;
   const before = server.backend.asked;
@@ -94,10 +96,13 @@ test('a stream that was cut off while the database was away goes on', async () =
   const run = await begin(server, token);
   const events = await readEvents(server.url, token, (seen) => batches(seen).length === 2, {
     onOpen: async () => {
+      const { asked } = server.backend;
       await server.call('POST', `/v1/runs/${run}/commands`, { token, body: note('before') });
-      await sleep(200);
+      await expect.poll(() => server.backend.asked).toBeGreaterThan(asked);
       server.backend.breakDown(new Error('gone'));
-      await sleep(200);
+      const { asked: before } = server.backend;
+      server.backend.wakeUp();
+      await expect.poll(() => server.backend.asked).toBeGreaterThan(before);
       server.backend.breakDown(undefined);
       await server.call('POST', `/v1/runs/${run}/commands`, { token, body: note('after') });
     },
@@ -189,7 +194,7 @@ test('a server that stops ends its streams with the word to come back, and finis
   const run = await begin(server, token);
   let closed: Promise<void> | undefined;
   const watch = server.call('GET', `/v1/runs/${run}/watch?after=1&ms=25000`, { token });
-  await expect.poll(() => gauge(server, 'stepfast_http_in_flight'), { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => gauge(server, 'stepfast_http_in_flight')).toBe(1);
   const events = await readEvents(server.url, token, () => false, {
     onOpen: () => {
       closed = server.listening.close();

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { migrateAll } from '../../src/cli/serve/migrate.ts';
 import {
   createPostgres,
@@ -66,6 +67,9 @@ function opened(
   options: Partial<DatabaseOptions> = {},
 ): TestDatabase {
   const postgres = createPostgres({ url, ...options });
+  const superuser = new pg.Pool({ connectionString: cluster.url(name), max: 2 });
+  // A cluster that crashes ends its idle connections.
+  superuser.on('error', () => {});
   let made = 0;
   return {
     cluster,
@@ -76,9 +80,10 @@ function opened(
       made += 1;
       return (await createProjects(url).create(name ?? `project-${made}`)).id;
     },
-    sql: (text, values) => cluster.query(name, text, values),
+    sql: async <R extends Record<string, unknown>>(text: string, values?: unknown[]) =>
+      (await superuser.query<R>(text, values)).rows,
     async [Symbol.asyncDispose]() {
-      await postgres.close();
+      await Promise.all([postgres.close(), superuser.end()]);
       await dispose();
     },
   };

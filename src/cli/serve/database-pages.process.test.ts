@@ -11,7 +11,7 @@ const definition = workflow([action('plan', { title: 'Plan', review: { by: 'huma
 let database: TestDatabase;
 beforeAll(async () => {
   database = await openDatabase();
-}, 240_000);
+});
 afterAll(async () => await database?.[Symbol.asyncDispose]());
 
 async function createProject() {
@@ -70,7 +70,7 @@ test('two servers tell their readers of every change, whoever stores the rows', 
     await execute(run, { type: 'advance', output: 'Planned' });
     for (const changes of told)
       await expect
-        .poll(() => changes.at(-1), { timeout: 20_000 })
+        .poll(() => changes.at(-1))
         .toMatchObject({
           row: { run, tone: 'person' },
         });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   http = await startHttp(backend, { mcp, limits: { failuresPerMinute: 200 } });
   north = await fill(url, 'north');
   south = await fill(url, 'south');
-}, 240_000);
+});
 afterAll(async () => {
   await http?.listening.close();
   await backend?.close();
@@ -333,7 +333,5 @@ test('a token that was revoked in the database is refused soon', async () => {
   const other = await createProjects(url).named('south');
   expect(await tokens.revoke(other?.id ?? 0, id)).toBe(false);
   expect(await tokens.revoke(project?.id ?? 0, id)).toBe(true);
-  await expect
-    .poll(async () => (await http.call('GET', '/v1/whoami', { token })).status, { timeout: 60_000 })
-    .toBe(401);
+  await expect.poll(async () => (await http.call('GET', '/v1/whoami', { token })).status).toBe(401);
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
     cleanups.push(() => http.listening.close());
     urls.push(`${http.url}/mcp`);
   }
-}, 240_000);
+});
 afterAll(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });

@@ -8,7 +8,7 @@ let stage: Stage;
 beforeAll(async () => {
   stage = await setStage();
   await stage.project('team');
-}, 240_000);
+});
 afterAll(async () => {
   await stage?.[Symbol.asyncDispose]();
 });

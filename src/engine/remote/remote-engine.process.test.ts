@@ -6,7 +6,7 @@ import { createRemoteEngine } from '../index.ts';
 let team: Team;
 beforeAll(async () => {
   team = await startTeam();
-}, 120_000);
+});
 afterAll(async () => await team[Symbol.asyncDispose]());
 
 engineContract('remote, over PostgreSQL,', async () =>

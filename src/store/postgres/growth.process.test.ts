@@ -16,11 +16,11 @@ const patient = { wait: 300_000, patience: 300_000, limit: 300_000 };
 beforeAll(async () => {
   database = await openDatabase(patient);
   other = createPostgres({ url: database.url, max: 4, ...patient });
-}, 240_000);
+});
 afterAll(async () => {
   await other.close();
   await database[Symbol.asyncDispose]();
-}, 240_000);
+});
 
 const workflow: Definition = {
   name: 'fan',

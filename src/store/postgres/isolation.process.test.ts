@@ -27,12 +27,12 @@ beforeAll(async () => {
   }
   app = await connect('set role stepfast_app');
   owner = await connect('');
-}, 240_000);
+});
 afterAll(async () => {
   await app.end();
   await owner.end();
   await database[Symbol.asyncDispose]();
-}, 240_000);
+});
 
 async function connect(setup: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: database.url });

@@ -17,9 +17,9 @@ let database: TestDatabase;
 
 beforeAll(async () => {
   database = await openDatabase();
-}, 240_000);
+});
 
-afterAll(() => database[Symbol.asyncDispose](), 240_000);
+afterAll(() => database[Symbol.asyncDispose]());
 
 const useNumbers = (count: number): string =>
   `do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`;

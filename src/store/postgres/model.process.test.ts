@@ -10,8 +10,8 @@ import { createPostgres } from './index.ts';
 let database: TestDatabase;
 beforeAll(async () => {
   database = await openDatabase();
-}, 240_000);
-afterAll(() => database[Symbol.asyncDispose](), 240_000);
+});
+afterAll(() => database[Symbol.asyncDispose]());
 
 test('the file store and PostgreSQL give the same answers to the same calls', async () => {
   const root = temporaryDirectory();

@@ -8,9 +8,9 @@ let database: TestDatabase;
 
 beforeAll(async () => {
   database = await openDatabase();
-}, 240_000);
+});
 
-afterAll(() => database[Symbol.asyncDispose](), 240_000);
+afterAll(() => database[Symbol.asyncDispose]());
 
 async function withPostgres<T>(
   url: string,

@@ -15,11 +15,11 @@ let other: Postgres;
 beforeAll(async () => {
   database = await openDatabase();
   other = createPostgres({ url: database.url, max: 4 });
-}, 240_000);
+});
 afterAll(async () => {
   await other.close();
   await database[Symbol.asyncDispose]();
-}, 240_000);
+});
 
 const mustRecall = (store: Store, run: string): Loaded => {
   const recent = store.recent?.(run);

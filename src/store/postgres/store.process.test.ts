@@ -5,7 +5,7 @@ import { storeContract } from '../../../test/kit/store-contract.ts';
 let database: TestDatabase;
 beforeAll(async () => {
   database = await openDatabase();
-}, 240_000);
-afterAll(() => database[Symbol.asyncDispose](), 240_000);
+});
+afterAll(() => database[Symbol.asyncDispose]());
 
 storeContract('PostgreSQL', async () => ({ store: database.postgres.store(await database.project()) }));

@@ -17,8 +17,8 @@ let other: OwnedDatabase;
 beforeAll(async () => {
   database = await openDatabase();
   other = await createDatabase('template0');
-}, 240_000);
-afterAll(() => database[Symbol.asyncDispose](), 240_000);
+});
+afterAll(() => database[Symbol.asyncDispose]());
 
 /** A transaction in progress with a number of its own. */
 async function openTransaction(url: string): Promise<AsyncDisposable> {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const isOn = async () => (await cluster.query<{ ssl: string }>('postgres', 'show ssl'))[0]?.ssl === 'on';
   await until(isOn, 'TLS');
   ({ url } = await ownedDatabase(cluster, 'encrypted'));
-}, 240_000);
+});
 afterAll(() => cluster?.dispose());
 
 function openssl(...args: string[]): void {

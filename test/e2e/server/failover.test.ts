@@ -9,7 +9,7 @@ let standby: Cluster;
 beforeAll(async () => {
   primary = await startCluster({ fsync: false });
   standby = await startCluster({ fsync: false, standbyOf: primary });
-}, 240_000);
+});
 afterAll(async () => {
   await standby?.dispose();
   await primary?.dispose();
@@ -27,7 +27,7 @@ async function statuses({ call }: Team, run: string): Promise<Set<string>> {
 async function advanced(team: Team, { run, at }: { run: string; at: string }): Promise<void> {
   const key = `key of ${run}`;
   await expect
-    .poll(async () => (await team.advance(run, at, key)).body, { timeout: 120_000 })
+    .poll(async () => (await team.advance(run, at, key)).body)
     .toMatchObject({ reply: { status: 'complete' } });
 }
 

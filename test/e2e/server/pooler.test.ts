@@ -22,7 +22,7 @@ const poolers: ChildProcess[] = [];
 
 beforeAll(async () => {
   cluster = await startCluster({ fsync: false });
-}, 240_000);
+});
 afterAll(async () => {
   for (const pooler of poolers) pooler.kill('SIGKILL');
   await cluster?.dispose();

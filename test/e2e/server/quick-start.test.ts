@@ -155,7 +155,7 @@ async function served(command: string, cwd: string, env: Record<string, string>)
   server.stderr?.setEncoding('utf8').on('data', (text: string) => {
     shown += text;
   });
-  await expect.poll(() => shown, { timeout: 60_000 }).toContain('Listening on');
+  await expect.poll(() => shown).toContain('Listening on');
   return shown;
 }
 

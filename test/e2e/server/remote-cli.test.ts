@@ -26,7 +26,7 @@ let wire: Wire;
 let project: TestProject;
 beforeAll(async () => {
   team = await startTeam();
-}, 120_000);
+});
 afterAll(async () => await team[Symbol.asyncDispose]());
 beforeEach(async () => {
   wire = await startWire(team);

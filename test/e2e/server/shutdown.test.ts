@@ -61,7 +61,7 @@ test('[S8] a server with long polls, event streams and idle connections stops wi
   );
   const sockets = [await open(server), await open(server, 'GET /v1/whoami')];
   await once(sockets[1] ?? expect.unreachable(), 'data');
-  await expect.poll(() => inFlight(server), { timeout: 60_000 }).toBe(polls.length);
+  await expect.poll(() => inFlight(server)).toBe(polls.length);
 
   const { code, ms } = await stopped(server);
   expect(code).toBe(0);
@@ -84,7 +84,7 @@ test('[S8] requests that do not end are given a moment, then cut off', async () 
     () => 'cut off',
   );
   await locked.waitedFor();
-  await expect.poll(() => inFlight(server), { timeout: 60_000 }).toBe(2);
+  await expect.poll(() => inFlight(server)).toBe(2);
   const { code, ms } = await stopped(server);
   expect(code).toBe(0);
   expect(ms).toBeLessThan(limitMs);
@@ -96,10 +96,10 @@ test('[S8] a second signal ends the server at once', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const server = await cli.serve();
     const half = await open(server, 'POST /v1/runs', ...announced);
-    await expect.poll(() => inFlight(server), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => inFlight(server)).toBe(1);
     const exit = once(server.child, 'exit');
     server.child.kill('SIGTERM');
-    await expect.poll(server.stderr, { timeout: 60_000 }).toContain('Shutting down');
+    await expect.poll(server.stderr).toContain('Shutting down');
     server.child.kill(signal);
     expect(await exit).toEqual([70, null]);
     half.destroy();
@@ -119,7 +119,7 @@ async function lockRuns(): Promise<AsyncDisposable & { waitedFor(): Promise<void
             `select from pg_locks where not granted and relation = 'stepfast.events'::regclass`,
           )
         ).rowCount;
-      await expect.poll(waiting, { timeout: 60_000 }).toBeGreaterThan(0);
+      await expect.poll(waiting).toBeGreaterThan(0);
     },
     [Symbol.asyncDispose]: () => client.end(),
   };

@@ -169,7 +169,7 @@ export interface SseEvent {
   data?: any;
 }
 
-/** Reads events until `enough`; closes the stream then. Fails after a minute. */
+/** Reads events until `enough`; closes the stream then. Fails after five minutes. */
 export async function readEvents(
   url: string,
   token: string,
@@ -181,7 +181,7 @@ export async function readEvents(
   }: { path?: string; headers?: Record<string, string>; onOpen?(): unknown } = {},
 ): Promise<SseEvent[]> {
   const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(new Error('no events in a minute')), 60_000);
+  const timer = setTimeout(() => stop.abort(new Error('no events in five minutes')), 300_000);
   const response = await fetch(url + path, {
     headers: { Authorization: `Bearer ${token}`, ...headers },
     signal: stop.signal,

@@ -94,7 +94,7 @@ export async function startReceiver(): Promise<Receiver> {
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  ms = 90_000,
+  ms = 300_000,
 ): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await condition())) {

@@ -13,6 +13,8 @@ export interface MemoryBackend extends Backend {
   revoke(hash: string): void;
   /** Makes the next calls fail as a database does that is gone. */
   breakDown(error: Error | undefined): void;
+  /** As a commit of another server does. */
+  wakeUp(): void;
   /** What was recorded, and the ids of the tokens that were used. */
   readonly audited: object[];
   readonly used: string[];
@@ -184,6 +186,7 @@ export function createMemoryBackend(projects: Readonly<Record<string, number>>):
       tokens.delete(hash);
       wake('tokens');
     },
+    wakeUp: () => wake('runs'),
     breakDown: (error) => {
       broken = error;
     },
