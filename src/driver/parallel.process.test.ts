@@ -1,7 +1,9 @@
 /** Tasks in parallel: each in its own worktree, merged one at a time. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { createScriptedRun, type ScriptedRun } from '../../test/kit/scripted-run.ts';
+import { taskBranch, taskWorktree, worktreesFolder } from '../workspace/index.ts';
 
 let stage: ScriptedRun;
 afterEach(async () => await stage[Symbol.asyncDispose]());
@@ -70,4 +72,40 @@ it('a task whose worktree cannot be set up waits for a person, and the others ar
   expect((await stage.state()).cursors).toMatchObject({ 'each/t1': { waiting: { kind: 'blocked' } } });
   expect(await stage.events('position.failed')).toHaveLength(1);
   expect(files()).toEqual(['t2.txt']);
+});
+
+it.each([
+  ['a killed driver', true],
+  ['the turn before them', false],
+])('worktrees of tasks begin with all work of %s', async (_, isKilled) => {
+  stage = await createScriptedRun(
+    `loops:
+  each: [{ id: do, instructions: MAKE-TASK, gate: [{ run: test -f 150.txt }] }]
+steps:
+  - { id: one, type: action, instructions: MAKE-MANY }
+  - { id: each, type: loop, parallel: 2, tasks: { json: tasks.json } }
+`,
+    { 'tasks.json': JSON.stringify([{ id: 't1', title: 'Make t1' }]) },
+  );
+  const { runtime, run, worktree, branch } = stage;
+  // So many that the commit takes longer than a claim.
+  const makeMany = (): void => {
+    for (let n = 1; n <= 150; n += 1) writeFileSync(join(worktree, `${n}.txt`), `${n}`);
+  };
+  if (isKilled) {
+    makeMany();
+    await runtime.call({ type: 'advance', output: 'Made.' }, { session: 'before' }, { run });
+  } else
+    stage.agent.on(/MAKE-MANY/, async ({ advance }) => {
+      makeMany();
+      await advance('Made.');
+    });
+  stage.agent.on(/MAKE-TASK/, 'Done.');
+  await stage.complete();
+  // As if the driver was killed before it removed the worktree.
+  const path = join(worktreesFolder(runtime.project), run, 'task', 't1');
+  stage.git('worktree', 'add', '-q', '-b', taskBranch(run, 't1'), path, branch);
+  expect(taskWorktree(runtime.project, run, 't1')).toBe(path);
+  expect(await stage.drive()).toBe('complete');
+  expect(taskWorktree(runtime.project, run, 't1')).toBeUndefined();
 });

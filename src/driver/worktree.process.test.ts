@@ -67,6 +67,16 @@ describe("a run's worktree", () => {
     expect(changed()).toEqual(['last.txt']);
   });
 
+  it('has its leftovers committed by a later driver, even after the end of the run', async () => {
+    stage = await createScriptedRun(steps);
+    play();
+    await stage.complete();
+    // As if the driver had been killed before its last commit.
+    writeFileSync(join(stage.worktree, 'late.txt'), 'late');
+    expect(await stage.drive()).toBe('complete');
+    expect(stage.git('show', `${stage.branch}:late.txt`)).toBe('late');
+  });
+
   it('pauses the run if it is on another branch', async () => {
     stage = await createScriptedRun(steps);
     stage.git('-C', stage.worktree, 'checkout', '-q', '-b', 'elsewhere');

@@ -12,9 +12,6 @@ const tool = (name: string, input: Record<string, unknown>) => claudeHost.own(na
 
 export const shell = (command: string, options: ReplyOptions = {}) => claudeHost.shell(command, options);
 
-export const write = (file: string, text = 'x', options: ReplyOptions = {}) =>
-  shell(`printf '${text}' > ${file}`, options);
-
 /** The verdict of a reviewer, whose prompt names the handle. */
 export const verdict = (given: string, output: string) => (request: ModelRequest) =>
   tool('workflow_advance', { at: handleIn(request), verdict: given, output });
