@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { startCluster } from '../kit/postgres.ts';
+import { createDatabase } from '../kit/database.ts';
 import { commandLines, commandsIn, exitsIn, exportsIn, type Schema, schemaLines } from './surface-lines.ts';
 
 /** Commands that the overview leaves out. */
@@ -92,8 +92,8 @@ async function readMcp(dist: string, home: string): Promise<string[]> {
 }
 
 async function readRoutes(dist: string, home: string): Promise<string[]> {
-  await using cluster = await startCluster({ fsync: false });
-  const env = { ...environment(home), STEPFAST_DATABASE_URL: await cluster.createDatabase('surface') };
+  await using database = await createDatabase('template0');
+  const env = { ...environment(home), STEPFAST_DATABASE_URL: database.url };
   const server = spawn(process.execPath, [join(dist, 'cli.js'), 'serve', '--migrate', '--port', '0'], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
