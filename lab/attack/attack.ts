@@ -1,16 +1,10 @@
-import type { Ground } from './ground.ts';
-
-/** What one attack got. */
-export interface Outcome {
-  /** A few words for the table. */
-  got: string;
-  /** It reached what it wanted. */
-  succeeded: boolean;
+export interface Attack {
+  what: string;
+  run(): Promise<Outcome>;
 }
 
-export interface Attack {
-  /** The finding that it comes from, or what it is. */
-  id: string;
-  what: string;
-  run(ground: Ground): Promise<Outcome>;
+/** What one attack got, in a few words, and whether it reached what it wanted. */
+export interface Outcome {
+  got: string;
+  succeeded: boolean;
 }

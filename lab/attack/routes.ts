@@ -1,6 +1,8 @@
 /** Every operation of the OpenAPI document as every kind of principal. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Arena, definitionOf } from '../../test/kit/server/attack.ts';
 import type { Attack, Outcome } from './attack.ts';
-import { type Answer, type Ground, type Principal, plain, principals } from './ground.ts';
+import { type Principal, scopes, type Tokens } from './principals.ts';
 
 interface Operation {
   description: string;
@@ -20,17 +22,6 @@ interface Schema {
   items?: Schema;
 }
 
-const scopes: Readonly<Partial<Record<Principal, readonly string[]>>> = {
-  invitation: ['join'],
-  reader: ['read'],
-  agent: ['read', 'write', 'gates'],
-  rival: ['read', 'write', 'gates'],
-  runner: ['read', 'write', 'gates', 'runner'],
-  login: ['read', 'write', 'gates'],
-  person: ['read', 'write', 'gates', 'decide'],
-  admin: ['read', 'admin'],
-  stranger: ['read', 'write', 'gates', 'decide'],
-};
 const secret = 'ONLY-FOR-THE-ATTACKED-PROJECT';
 
 /** Commands and what they need; a person's are refused to others in the answer. */
@@ -46,65 +37,60 @@ const commands: readonly { command: object; scope: string; decision?: true }[] =
   { command: { type: 'rewind', to: 'plan', actor: { kind: 'person' } }, scope: 'write', decision: true },
 ];
 
-export async function routeAttacks(ground: Ground): Promise<Attack[]> {
-  const { text } = await ground.call('reader', 'GET', '/v1/openapi.json');
-  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Operation>> };
-  const attacks: Attack[] = [];
-  for (const [path, operations] of Object.entries(paths))
-    for (const [method, operation] of Object.entries(operations))
-      for (const as of principals)
-        attacks.push({
-          id: 'routes',
-          what: `${method.toUpperCase()} ${path} as ${as}`,
-          run: async () => await tryRoute(ground, as, method.toUpperCase(), path, operation),
-        });
-  return attacks;
+export async function routeAttacks(arena: Arena, tokens: Tokens): Promise<Attack[]> {
+  const { body } = await arena.call('GET', '/v1/openapi.json', { token: arena.tokens.reader });
+  const paths: Record<string, Record<string, Operation>> = body.paths;
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, operation]) =>
+      (Object.keys(scopes) as Principal[]).map((as) => ({
+        what: `${method.toUpperCase()} ${path} as ${as}`,
+        run: () => tryRoute(arena, tokens[as], as, method.toUpperCase(), path, operation),
+      })),
+    ),
+  );
 }
 
 async function tryRoute(
-  ground: Ground,
+  { url, call, begin, tokens: { reader } }: Arena,
+  token: string | undefined,
   as: Principal,
   method: string,
   path: string,
   operation: Operation,
 ): Promise<Outcome> {
-  const run = await ground.begin('agent', { ...plain, description: secret }, { summary: secret });
+  const steps = ['plan', 'build'].map((id) => ({ id, type: 'action', instructions: `Do ${id}.` }));
+  const { run } = (await begin(definitionOf(steps, { description: secret }))).body;
   // Only a runner makes tokens for its sessions.
   const needed = path === '/v1/tokens' ? 'runner' : /scope `(\w+)`/.exec(operation.description)?.[1];
-  const target = fill(path, run);
-  const bodies = path.endsWith('/commands')
-    ? commands.map(({ command, scope, decision }) => ({ body: { command }, scope, decision }))
-    : [{ body: operation.requestBody && example(operation.requestBody.content['application/json'].schema) }];
-  const got: string[] = [];
-  for (const { body, scope, decision } of bodies as { body?: object; scope?: string; decision?: true }[]) {
-    const isStream =
-      '200' in operation.responses && JSON.stringify(operation.responses).includes('event-stream');
-    const answer = isStream
-      ? await opening(ground, as, target)
-      : await ground.call(
-          as,
-          method,
-          method === 'GET' && path.endsWith('/watch') ? `${target}?ms=10` : target,
-          body,
-        );
-    const isDone = answer.status < 400 && !(decision && /"code":/.test(answer.text));
-    got.push(`${answer.status}${answer.code ? ` ${answer.code}` : ''}`);
-    const isGone =
-      as === 'stranger' && (await ground.call('reader', 'GET', `/v1/runs/${run}`)).status !== 200;
+  const target = fill(path, run) + (path.endsWith('/watch') ? '?ms=10' : '');
+  const isStream =
+    '200' in operation.responses && JSON.stringify(operation.responses).includes('event-stream');
+  const schema = operation.requestBody?.content['application/json'].schema;
+  const bodies: { body?: unknown; scope?: string; decision?: true }[] = path.endsWith('/commands')
+    ? commands.map(({ command, ...about }) => ({ body: { command }, ...about }))
+    : [schema ? { body: example(schema) } : {}];
+  const own: readonly string[] = scopes[as];
+  const got = new Set<string>();
+  for (const { scope = needed, decision, ...sent } of bodies) {
+    const { status, text } = isStream
+      ? await opening(url + target, token)
+      : await call(method, target, { ...sent, ...(token === undefined ? {} : { token }) });
+    const code = /"code":"(\w+)"/.exec(text)?.[1];
+    got.add(`${status}${code ? ` ${code}` : ''}`);
+    const isDone = status < 400 && !(decision && code !== undefined);
+    const isGone = async (): Promise<boolean> =>
+      (await call('GET', `/v1/runs/${run}`, { token: reader })).status !== 200;
     const leaks =
       as === 'stranger' &&
-      (answer.text.includes(secret) || isGone || (answer.status === 200 && target.includes(run)));
-    const own = scopes[as] ?? [];
-    const asked = scope ?? needed;
-    // Where no scope is named, every valid token will do.
+      (text.includes(secret) || (status === 200 && target.includes(run)) || (await isGone()));
+    // If no scope is named, every valid token will do.
     const lacks =
-      (asked === undefined ? own.length === 0 : !own.includes(asked)) ||
+      (scope === undefined ? own.length === 0 : !own.includes(scope)) ||
       (decision === true && !own.includes('decide'));
-    const isMissing = path.includes('{') && answer.status === 404;
-    if (leaks || (isDone && lacks && !isMissing) || answer.status >= 500)
-      return { got: `${got.at(-1)}: ${answer.text.slice(0, 80)}`, succeeded: true };
+    if (leaks || (isDone && lacks) || status >= 500)
+      return { got: `${status} ${code}: ${text.slice(0, 80)}`, succeeded: true };
   }
-  return { got: [...new Set(got)].join(', '), succeeded: false };
+  return { got: [...got].join(', '), succeeded: false };
 }
 
 const fill = (path: string, run: string): string =>
@@ -114,23 +100,14 @@ const fill = (path: string, run: string): string =>
     .replaceAll(/\{\w+\}/g, 'x');
 
 /** The first part of a stream. */
-async function opening(ground: Ground, as: Principal, path: string): Promise<Answer> {
-  const token = ground.tokens[as];
+async function opening(url: string, token: string | undefined): Promise<{ status: number; text: string }> {
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const end = new AbortController();
-  const response = await fetch(ground.url + path, {
-    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
-    signal: AbortSignal.any([end.signal, AbortSignal.timeout(30_000)]),
-  });
-  const chunk = response.ok ? await firstChunk(response) : await response.text();
+  const response = await fetch(url, { headers, signal: end.signal });
+  const first = response.body?.getReader().read();
+  const piece = await Promise.race([first, sleep(300, undefined)]);
   end.abort();
-  return { status: response.status, text: chunk, code: /"code":"(\w+)"/.exec(chunk)?.[1] };
-}
-
-async function firstChunk({ body }: Response): Promise<string> {
-  const reader = body?.getReader();
-  const read = reader?.read().then(({ value }) => new TextDecoder().decode(value));
-  const nothing = new Promise<string>((resolve) => void setTimeout(resolve, 300, ''));
-  return (await Promise.race([read, nothing])) ?? '';
+  return { status: response.status, text: new TextDecoder().decode(piece?.value) };
 }
 
 /** The least that a schema asks for. */

@@ -7,7 +7,7 @@ import type { Limits } from '../../../src/server/index.ts';
 import { createDatabase } from '../database.ts';
 import { type Answered, type CallOptions, call } from './http.ts';
 import { becomePerson } from './person.ts';
-import { createCli } from './serve.ts';
+import { type Cli, createCli } from './serve.ts';
 
 const meter = join(import.meta.dirname, '../loop-meter.ts');
 const ownLimits = join(import.meta.dirname, 'own-limits.ts');
@@ -24,6 +24,7 @@ export interface Measured {
 /** A real server on a real PostgreSQL, with a hostile project and another. */
 export interface Arena extends AsyncDisposable {
   url: string;
+  cli: Cli;
   /** All but the bystander's are of the hostile project. */
   tokens: Record<'attacker' | 'reader' | 'admin' | 'person' | 'bystander', string>;
   database: { url: string; query(sql: string): Promise<Record<string, unknown>[]> };
@@ -96,6 +97,7 @@ export async function openArena({
 
   return {
     url,
+    cli,
     tokens,
     database: { url: database.url, query: (sql) => cluster.query(base, sql) },
     call: ask,
