@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Arena, definitionOf, openArena } from '../../kit/server/attack.ts';
 
 /** `npm run attack` allows 100; beside other work the same takes more processor time. */
@@ -165,26 +165,21 @@ test('[S2] large workflows, task lists and pages keep nobody waiting', async () 
   expect(slow, JSON.stringify(spent)).toEqual([]);
 });
 
-describe('of readers that read nothing,', () => {
-  /** Its patience with them is a few seconds, not half a minute. */
-  let quick: Arena;
-  beforeEach(async () => {
-    quick = await openArena({ limits: { stallMs: 3000, slowestReader: 32 * megabyte } });
-  });
-  afterEach(() => quick?.[Symbol.asyncDispose]());
-
+/** At the same time: both wait until the server loses its patience, and each measures a server of its own. */
+describe.concurrent('of readers that read nothing,', () => {
   test('[S2] event streams that nobody reads cost little, and are disconnected', async () => {
-    await fatRuns(quick, 6);
-    await quick.measured();
-    const sockets = range(100).map(() => quick.unread('/v1/events?after=1'));
-    const besides = await quick.besides(async () => {
-      await expect.poll(() => quick.metric('stepfast_streams')).toBeGreaterThan(60);
+    await using arena = await openArena();
+    await fatRuns(arena, 6);
+    await arena.measured();
+    const sockets = range(100).map(() => arena.unread('/v1/events?after=1'));
+    const besides = await arena.besides(async () => {
+      await expect.poll(() => arena.metric('stepfast_streams')).toBeGreaterThan(60);
       // Some fill their connection and stall, the rest is not let so far.
-      await expect.poll(() => quick.metric('stepfast_streams')).toBe(0);
+      await expect.poll(() => arena.metric('stepfast_streams')).toBe(0);
     });
-    await expect.poll(() => quick.metric('stepfast_stalled_readers_total')).toBeGreaterThan(0);
+    await expect.poll(() => arena.metric('stepfast_stalled_readers_total')).toBeGreaterThan(0);
     expect(besides.failed).toBe(0);
-    const { peakMb, longestMs } = await quick.measured();
+    const { peakMb, longestMs } = await arena.measured();
     expect(peakMb).toBeLessThan(1000);
     expect(longestMs).toBeLessThan(busyMs);
     for (const socket of sockets) socket.resume();
@@ -192,21 +187,22 @@ describe('of readers that read nothing,', () => {
   });
 
   test('[S2] answers that nobody reads are limited, and their connections closed', async () => {
-    const [run = ''] = await fatRuns(quick, 1);
-    const { reader: token } = quick.tokens;
-    await quick.measured();
-    const sockets = range(20).map(() => quick.unread(`/v1/runs/${run}`, 6));
-    const besides = await quick.besides(async () => {
-      await expect.poll(() => quick.metric('stepfast_limited_total{by="unread"}')).toBeGreaterThan(0);
-      const refused = await quick.call('GET', '/v1/whoami', { token });
+    await using arena = await openArena();
+    const [run = ''] = await fatRuns(arena, 1);
+    const { reader: token } = arena.tokens;
+    await arena.measured();
+    const sockets = range(20).map(() => arena.unread(`/v1/runs/${run}`, 6));
+    const besides = await arena.besides(async () => {
+      await expect.poll(() => arena.metric('stepfast_limited_total{by="unread"}')).toBeGreaterThan(0);
+      const refused = await arena.call('GET', '/v1/whoami', { token });
       expect(refused).toMatchObject({ status: 429, body: { code: 'too_many_requests' } });
       expect(refused.headers.get('retry-after')).toBe('5');
       // Another token of the project works.
-      expect((await quick.call('GET', '/v1/whoami', { token: quick.tokens.attacker })).status).toBe(200);
-      await expect.poll(async () => (await quick.call('GET', '/v1/whoami', { token })).status).toBe(200);
+      expect((await arena.call('GET', '/v1/whoami', { token: arena.tokens.attacker })).status).toBe(200);
+      await expect.poll(async () => (await arena.call('GET', '/v1/whoami', { token })).status).toBe(200);
     });
     expect(besides.failed).toBe(0);
-    expect((await quick.measured()).peakMb).toBeLessThan(1000);
+    expect((await arena.measured()).peakMb).toBeLessThan(1000);
     for (const socket of sockets) socket.destroy();
   });
 });

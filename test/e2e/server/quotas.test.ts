@@ -9,9 +9,7 @@ import { type Arena, definitionOf, openArena } from '../../kit/server/attack.ts'
 
 let arena: Arena;
 beforeAll(async () => {
-  arena = await openArena({
-    args: ['--project-runs', '12', '--project-workflows', '3', '--project-megabytes', '2'],
-  });
+  arena = await openArena('--project-runs', '12', '--project-workflows', '3', '--project-megabytes', '2');
 });
 afterAll(() => arena?.[Symbol.asyncDispose]());
 

@@ -3,16 +3,12 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Limits } from '../../../src/server/index.ts';
 import { createDatabase } from '../database.ts';
 import { type Answered, type CallOptions, call } from './http.ts';
 import { becomePerson } from './person.ts';
 import { type Cli, createCli } from './serve.ts';
 
 const meter = join(import.meta.dirname, '../loop-meter.ts');
-const ownLimits = join(import.meta.dirname, 'own-limits.ts');
-/** The bundle's limits can't be changed. */
-const sources = join(import.meta.dirname, '../../../src/cli/main.ts');
 
 /** What a server spent since it was asked before. */
 export interface Measured {
@@ -46,28 +42,17 @@ export const definitionOf = (steps: object[], more: object = {}): object => ({
   ...more,
 });
 
-export async function openArena({
-  args = [],
-  limits,
-}: {
-  args?: readonly string[];
-  limits?: Partial<Limits>;
-} = {}): Promise<Arena> {
+export async function openArena(...serveArgs: readonly string[]): Promise<Arena> {
   const database = await createDatabase();
   const { cluster, name: base } = database;
   const directory = mkdtempSync(join(tmpdir(), 'stepfast-arena-'));
   const report = join(directory, 'loop.json');
-  const env = { HOME: directory, STEPFAST_DATABASE_URL: database.url, LOOP_METER: report };
-  const cli = limits
-    ? createCli(
-        {
-          ...env,
-          SERVER_LIMITS: JSON.stringify(limits),
-          NODE_OPTIONS: `--import ${meter} --import ${ownLimits}`,
-        },
-        sources,
-      )
-    : createCli({ ...env, NODE_OPTIONS: `--import ${meter}` });
+  const cli = createCli({
+    HOME: directory,
+    STEPFAST_DATABASE_URL: database.url,
+    LOOP_METER: report,
+    NODE_OPTIONS: `--import ${meter}`,
+  });
   for (const project of ['hostile', 'quiet']) await cli.output('project', 'create', project);
   const create = (name: string, project: string, ...more: string[]) =>
     cli.output('token', 'create', name, '--project', project, ...more);
@@ -77,7 +62,7 @@ export async function openArena({
     admin: await create('admin', 'hostile', '--scope', 'read,write,admin'),
     bystander: await create('bystander', 'quiet'),
   };
-  const server = await cli.serve('--no-jobs', '--log-level', 'error', ...args);
+  const server = await cli.serve('--no-jobs', '--log-level', 'error', ...serveArgs);
   const { url } = server;
   const { credential: person } = await becomePerson(url, await create('Ada', 'hostile', '--kind', 'person'));
   // Longer than a test takes.
@@ -144,7 +129,7 @@ export async function openArena({
         result.slowestMs = Math.max(result.slowestMs, Math.round(performance.now() - began));
         result.calls += 2;
         for (const each of [status, advanced.status]) if (each !== 200) result.failed += 1;
-        await sleep(50);
+        await sleep(250);
       } while (!over);
       await attacking;
       return result;

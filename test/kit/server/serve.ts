@@ -38,7 +38,7 @@ export interface Cli {
  * Commands with an environment of their own, which has STEPFAST_DATABASE_URL. Servers are the built program, each in a
  * process of its own; commands that end run in this one.
  */
-export function createCli(own: NodeJS.ProcessEnv, program = entry): Cli {
+export function createCli(own: NodeJS.ProcessEnv): Cli {
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, ...own };
   const started = new Set<ChildProcess>();
   const run: Cli['run'] = async (args, more = {}) => {
@@ -56,14 +56,10 @@ export function createCli(own: NodeJS.ProcessEnv, program = entry): Cli {
       return stdout.trim();
     },
     async serve(...args) {
-      const child = spawn(
-        process.execPath,
-        [program, 'serve', '--port', '0', '--metrics-port', '0', ...args],
-        {
-          env,
-          stdio: ['ignore', 'pipe', 'pipe'],
-        },
-      );
+      const child = spawn(process.execPath, [entry, 'serve', '--port', '0', '--metrics-port', '0', ...args], {
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       started.add(child);
       let [stdout, stderr] = ['', ''];
       child.stdout?.on('data', (chunk) => {
