@@ -20,8 +20,8 @@ export default defineConfig({
   test: {
     fsModuleCache: true,
     setupFiles: ['test/kit/property.ts'],
-    expect: { requireAssertions: true, poll: { timeout: 300_000 } },
     // Only hangs reach these limits. A slow machine isn't a failure.
+    expect: { requireAssertions: true, poll: { timeout: Number(process.env.STEPFAST_POLL_MS ?? 300_000) } },
     testTimeout: 600_000,
     hookTimeout: 600_000,
     env: {
