@@ -1,32 +1,9 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-/** Long tasks and slow event handlers as the page sees them, from its beginning on. */
-export const watchMainThread = `(() => {
-  const longest = { ms: 0 };
-  window.mainThread = longest;
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) longest.ms = Math.max(longest.ms, duration);
-  }).observe({ type: 'longtask', buffered: true });
-  new PerformanceObserver((list) => {
-    for (const { processingStart, processingEnd } of list.getEntries())
-      longest.ms = Math.max(longest.ms, processingEnd - processingStart);
-  }).observe({ type: 'event', durationThreshold: 16, buffered: true });
-})()`;
-
-const settleMs = 500;
-export const settle = (page: Page, ms = settleMs): Promise<void> => page.waitForTimeout(ms);
-
-/** The longest that a page does not answer. */
-export interface Longest {
-  /** Processor time of the longest task: other programs on the machine do not count. */
-  busy: number;
-  /** The longest task or event handler by the clock of the page. */
-  clock: number;
-}
+export const settle = (page: Page, ms = 500): Promise<void> => page.waitForTimeout(ms);
 
 interface TraceEvent {
   name: string;
-  ph: string;
   pid: number;
   tid: number;
   /** Microseconds of the thread's processor time. */
@@ -34,14 +11,16 @@ interface TraceEvent {
   args?: { name?: string };
 }
 
-/** While someone does this. The least of some tries, because collections of garbage come at any time. */
-export async function longestDuring(page: Page, act: () => Promise<void>, tries = 3): Promise<Longest> {
+/**
+ * The longest that a page doesn't answer while someone does this, as processor time of its longest task: other programs
+ * on the machine don't count. The least of some tries, because collections of garbage come at any time.
+ */
+export async function longestDuring(page: Page, act: () => Promise<void>, tries: number): Promise<number> {
   const browser = page.context().browser();
   if (!browser) throw new Error('The page has no browser.');
-  const all: Longest[] = [];
+  let least = Number.POSITIVE_INFINITY;
   for (let count = 0; count < tries; count += 1) {
     await settle(page);
-    await page.evaluate('window.mainThread && (window.mainThread.ms = 0)');
     await browser.startTracing(page, { categories: ['toplevel'] });
     let trace: Buffer;
     try {
@@ -51,15 +30,9 @@ export async function longestDuring(page: Page, act: () => Promise<void>, tries 
       trace = await browser.stopTracing();
     }
     const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
-    all.push({
-      busy: longestTask(traceEvents),
-      clock: await page.evaluate<number>('window.mainThread?.ms ?? NaN'),
-    });
+    least = Math.min(least, longestTask(traceEvents));
   }
-  return {
-    busy: Math.min(...all.map(({ busy }) => busy)),
-    clock: Math.min(...all.map(({ clock }) => clock)),
-  };
+  return least;
 }
 
 function longestTask(events: readonly TraceEvent[]): number {

@@ -1,22 +1,22 @@
 import { row } from '../figures.ts';
 
 /** A figure, and what it may be at most. */
-export interface Figure {
+interface Figure {
   name: string;
   what: string;
   value: number;
   unit: 'ms' | 'KB' | 'MB' | '';
-  limit?: number;
+  limit: number | undefined;
 }
 
 export class Report {
   readonly figures: Figure[] = [];
 
   add(name: string, what: string, value: number, unit: Figure['unit'], limit?: number): void {
-    const rounded = Math.round(value * 10) / 10;
-    const figure = { name, what, value: rounded, unit, ...(limit === undefined ? {} : { limit }) };
+    const figure = { name, what, value: Math.round(value * 10) / 10, unit, limit };
     this.figures.push(figure);
-    console.log(lineOf(figure));
+    const cells = [figure.value, limit ?? ''].map((cell) => (cell === '' ? '' : `${cell} ${unit}`.trim()));
+    console.log(row([`  ${what}`, ...cells], 62) + (isBroken(figure) ? '  BROKEN' : ''));
   }
 
   part(title: string): void {
@@ -26,17 +26,7 @@ export class Report {
   get broken(): Figure[] {
     return this.figures.filter(isBroken);
   }
-
-  get json(): object {
-    return Object.fromEntries(this.figures.map(({ name, value }) => [name, value]));
-  }
 }
 
 const isBroken = ({ value, limit }: Figure): boolean =>
   limit !== undefined && !(Number.isFinite(value) && value <= limit);
-
-function lineOf(figure: Figure): string {
-  const { what, value, unit, limit } = figure;
-  const cells = [`${value} ${unit}`.trim(), limit === undefined ? '' : `${limit} ${unit}`.trim()];
-  return row([`  ${what}`, ...cells], 62) + (isBroken(figure) ? '  BROKEN' : '');
-}

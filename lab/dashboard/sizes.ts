@@ -11,45 +11,23 @@ const assets = join(root, 'dist/dashboard/assets');
 const kilobytes = (file: string): number =>
   gzipSync(readFileSync(join(assets, file)), { level: 9 }).length / 1000;
 
-/** The scripts that the first page loads before it fetches others at leisure. */
-export async function scriptsOf(page: Page, url: string, selector: string): Promise<string[]> {
-  const context = page.context();
-  const first = await context.newPage();
+/** What the list loads before it fetches other scripts at leisure, and the largest of those. */
+export async function reportScripts(report: Report, page: Page, url: string): Promise<void> {
+  const first = await page.context().newPage();
   await first.addInitScript('window.requestIdleCallback = () => 0');
   await first.goto(url);
-  await first.locator(selector).first().waitFor();
+  await first.locator('[role=row] a').first().waitFor();
   await first.waitForLoadState('networkidle').catch(() => undefined);
-  const names = await first.evaluate<string[]>(
-    "performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((path) => path.endsWith('.js'))",
+  const paths = await first.evaluate<string[]>(
+    "performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)",
   );
   await first.close();
-  return [
-    ...new Set(
-      names.filter((name) => name.startsWith('/assets/')).map((name) => name.slice('/assets/'.length)),
-    ),
-  ];
-}
-
-export function reportSizes(report: Report, list: readonly string[], run: readonly string[]): void {
-  const sum = (files: readonly string[]): number => files.reduce((all, file) => all + kilobytes(file), 0);
-  report.add('listScriptKb', 'JavaScript of the list, gzip', sum(list), 'KB', 120);
-  report.add('runScriptKb', 'JavaScript of a run with a graph, gzip', sum(run), 'KB');
-  const all = readdirSync(assets);
-  const lazy = all.filter((file) => file.endsWith('.js') && !list.includes(file));
-  report.add(
-    'largestLazyKb',
-    'largest chunk that is loaded later, gzip',
-    Math.max(...lazy.map(kilobytes)),
-    'KB',
-    90,
-  );
-  const styles = all.filter((file) => file.endsWith('.css'));
-  report.add('stylesKb', 'all styles, gzip', sum(styles), 'KB');
-}
-
-interface Packed {
-  size: number;
-  unpackedSize: number;
+  const scripts = readdirSync(assets).filter((file) => file.endsWith('.js'));
+  const loaded = scripts.filter((file) => paths.includes(`/assets/${file}`));
+  const sum = loaded.reduce((all, file) => all + kilobytes(file), 0);
+  report.add('listScriptKb', 'JavaScript of the list, gzip', sum || Number.NaN, 'KB', 120);
+  const largest = Math.max(...scripts.filter((file) => !loaded.includes(file)).map(kilobytes));
+  report.add('largestLazyKb', 'largest chunk that is loaded later, gzip', largest, 'KB', 90);
 }
 
 export function reportPackage(report: Report): void {
@@ -60,8 +38,7 @@ export function reportPackage(report: Report): void {
       stdio: ['ignore', 'pipe', 'ignore'],
       maxBuffer: 1e8,
     }),
-  ) as Packed[];
-  report.add('packedMb', 'the package, packed', (packed?.size ?? Number.NaN) / 1e6, 'MB');
+  ) as { unpackedSize: number }[];
   report.add('unpackedMb', 'the package, unpacked', (packed?.unpackedSize ?? Number.NaN) / 1e6, 'MB', 15);
 }
 
@@ -73,30 +50,14 @@ export function reportLoaded(report: Report): void {
   using project = createTestProject();
   const trace = join(import.meta.dirname, 'trace-loaded.ts');
   for (const command of ['--version', 'status', 'runs']) {
-    const { stderr } = runTraced(trace, command, project);
-    const files = [...new Set(stderr.split('\n').filter((line) => line.startsWith('loaded ')))].map((line) =>
-      line.slice('loaded '.length),
-    );
-    const texts = files.map((file) => readFileSync(file, 'utf8'));
-    const name = command.replace('--', '');
-    report.add(`${name}Files`, `files that stepfast ${command} loads`, files.length, '');
-    report.add(`${name}Kb`, '  of together', texts.reduce((all, text) => all + text.length, 0) / 1000, 'KB');
+    const args = ['--import', trace, join(root, 'dist/cli.js'), command];
+    const options = { cwd: project.root, env: project.env, encoding: 'utf8' } as const;
+    const { stderr } = spawnSync(process.execPath, args, options);
+    const files = new Set([...stderr.matchAll(/^loaded (.+)$/gm)].map(([, file = '']) => file));
+    const texts = [...files].map((file) => readFileSync(file, 'utf8'));
     const server = texts.filter((text) => marks.some((mark) => text.includes(mark)));
-    report.add(
-      `${name}ServerFiles`,
-      '  of server or dashboard',
-      files.length === 0 ? Number.NaN : server.length,
-      '',
-      0,
-    );
+    const what = `files of server or dashboard that stepfast ${command} loads`;
+    const name = `${command.replace('--', '')}ServerFiles`;
+    report.add(name, what, files.size === 0 ? Number.NaN : server.length, '', 0);
   }
-}
-
-function runTraced(
-  trace: string,
-  command: string,
-  { root: cwd, env }: ReturnType<typeof createTestProject>,
-): { stderr: string } {
-  const args = ['--import', trace, join(root, 'dist/cli.js'), command];
-  return spawnSync(process.execPath, args, { cwd, env, encoding: 'utf8' });
 }
