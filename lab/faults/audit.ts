@@ -36,7 +36,7 @@ export async function auditRuns(engine: Engine, driven: readonly Driven[]): Prom
       });
     if (!isDeepStrictEqual(replay(loaded.definition, null, events), loaded.state))
       findings.push({ kind: 'wrong', what: `a replay of ${one.run} gives another state` });
-    const answers = one.answers.map(({ sent, reply }, id) => ({ wish: { id, ...sent }, reply }));
+    const answers = one.answers.map(({ reply, ...sent }, id) => ({ wish: { id, ...sent }, reply }));
     findings.push(
       ...auditAnswers(answers, entries).map(({ kind, what }) => ({ kind, what: `${one.run}: ${what}` })),
     );

@@ -6,7 +6,7 @@ import type { Finding } from '../../test/sim/ledger.ts';
 import { createDice } from '../dice.ts';
 import { insist } from './drive.ts';
 import { createGround } from './ground.ts';
-import { agentPatienceMs, type Outcome, type SuiteOptions } from './suite.ts';
+import type { Outcome, SuiteOptions } from './suite.ts';
 
 const agents = 64;
 const deaths = 0.1;
@@ -36,8 +36,10 @@ interface Tally {
 export async function claims({ tasks, seed, plant }: SuiteOptions): Promise<Outcome> {
   await using ground = await createGround({
     plant,
-    preload: join(import.meta.dirname, 'fast-clock.ts'),
-    env: { FAULTS_CLOCK_FROM: String(Date.now()), FAULTS_CLOCK_RATE: String(rate) },
+    env: {
+      NODE_OPTIONS: `--import ${join(import.meta.dirname, 'fast-clock.ts')}`,
+      ...{ FAULTS_CLOCK_FROM: String(Date.now()), FAULTS_CLOCK_RATE: String(rate) },
+    },
   });
   const begun = performance.now();
   const { client, beside } = ground;
@@ -73,7 +75,7 @@ export async function claims({ tasks, seed, plant }: SuiteOptions): Promise<Outc
 async function live(engine: Engine, session: string, dice: () => number, tally: Tally): Promise<boolean> {
   const caller = () => ({ now: Date.now(), session });
   const execute = async (call: Parameters<Engine['execute']>[1], key: string): Promise<Executed> =>
-    (await insist(() => engine.execute(run, call, `${session}-${key}`), agentPatienceMs)).value;
+    (await insist(() => engine.execute(run, call, `${session}-${key}`))).value;
   const send = async (...call: Parameters<typeof execute>): Promise<Reply> => (await execute(...call)).reply;
   for (let turn = 0; ; turn += 1) {
     const claimed = await send({ ...caller(), type: 'claim', holder: session }, `claim-${turn}`);

@@ -13,7 +13,7 @@ export async function pool({ workflows, plant }: SuiteOptions): Promise<Outcome>
     let droughts = 0;
     let taken = 0;
     while (!isOver()) {
-      const greedy = await takeAll(cluster.url(ground.databaseName));
+      const greedy = await takeAll(cluster.url('team'));
       taken = Math.max(taken, greedy.length);
       droughts += 1;
       await sleep(1_500);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Behaviour {
   /** Delay of a chunk in milliseconds, in either direction. */
@@ -8,18 +8,10 @@ export interface Behaviour {
   cuts(): boolean;
 }
 
-export interface Passage {
-  port: number;
-  behave(behaviour: Behaviour): void;
-  cuts(): number;
-  close(): Promise<void>;
-}
-
-export const asIs: Behaviour = { delay: () => 0, cuts: () => false };
+const asIs: Behaviour = { delay: () => 0, cuts: () => false };
 
 /** A loopback TCP load balancer: round robin, and the next port if one refuses the connection. */
-export async function createProxy(ports: () => readonly number[], behaviour = asIs): Promise<Passage> {
-  let now = behaviour;
+export async function createProxy(ports: () => readonly number[], behaviour = asIs) {
   let turn = 0;
   let cut = 0;
   const open = new Set<Socket>();
@@ -32,15 +24,11 @@ export async function createProxy(ports: () => readonly number[], behaviour = as
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  const { port } = server.address() as AddressInfo;
   return {
-    port: address.port,
-    behave(next) {
-      now = next;
-    },
+    port,
     cuts: () => cut,
-    async close() {
+    async [Symbol.asyncDispose]() {
       server.close();
       for (const socket of open) socket.destroy();
       await once(server, 'close');
@@ -76,14 +64,14 @@ export async function createProxy(ports: () => readonly number[], behaviour = as
   function carry(from: Socket, to: Socket): void {
     let last = 0;
     const later = (action: () => void): void => {
-      const delay = now.delay();
+      const delay = behaviour.delay();
       // Keeps the order despite random delays.
       last = Math.max(last, performance.now() + delay);
       if (delay === 0 && last <= performance.now()) action();
       else setTimeout(action, Math.max(0, last - performance.now()));
     };
     from.on('data', (piece) => {
-      if (now.cuts()) {
+      if (behaviour.cuts()) {
         cut += 1;
         to.write(piece.subarray(0, piece.length / 2));
         from.destroy();

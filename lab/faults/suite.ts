@@ -1,8 +1,8 @@
 import type { Finding } from '../../test/sim/ledger.ts';
 import { inParallel } from '../parallel.ts';
 import { auditRuns, strayRuns } from './audit.ts';
-import { drive, type Plant } from './drive.ts';
-import type { Ground } from './ground.ts';
+import { drive } from './drive.ts';
+import type { Ground, Plant } from './ground.ts';
 
 export interface SuiteOptions {
   workflows: number;
@@ -18,9 +18,6 @@ export interface Outcome {
   /** Why the suite was skipped. */
   skipped?: string;
 }
-
-/** How long an agent retries one call before it counts as failed. */
-export const agentPatienceMs = 240_000;
 
 /** Agents run workflows while `trouble` injects faults; then the audit compares the database with their responses. */
 export async function playWorkflows(
@@ -38,10 +35,9 @@ export async function playWorkflows(
     if (problem !== undefined || ended % every === 0)
       console.error(`  ${ended}/${workflows} ended ${problem ?? ''}`);
   };
-  const options = { suite, patienceMs: agentPatienceMs };
   const [driven, counts] = await Promise.all([
     inParallel(workflows, atOnce, async (number) => {
-      const one = await drive(ground.client, number, options);
+      const one = await drive(ground.client, number, suite);
       told(one.problem);
       return one;
     }).finally(() => {

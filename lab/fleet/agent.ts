@@ -1,5 +1,5 @@
 import type { Definition } from '../../src/machine/index.ts';
-import type { Connection, HttpAnswer } from './ground/connection.ts';
+import type { Connection } from './ground/connection.ts';
 
 export const workflow: Definition = {
   name: 'fleet',
@@ -56,8 +56,9 @@ export function createAgent(number: number, token: string, random: () => number)
   };
 
   async function send(connection: Connection, path: string, body: object, moves = true): Promise<void> {
-    const answer = await connection.call('POST', path, JSON.stringify(body), token);
-    const { run: of, reply } = parse(answer);
+    const answer = await connection.post(path, body, token);
+    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.body.slice(0, 200)}`);
+    const { run: of, reply }: Answer = JSON.parse(answer.body);
     if (reply.code !== undefined) throw new Error(`${path}: ${answer.body.slice(0, 200)}`);
     run = of;
     if (moves) at = reply.at;
@@ -65,10 +66,4 @@ export function createAgent(number: number, token: string, random: () => number)
     done += 1;
     run = undefined;
   }
-}
-
-function parse({ status, body }: HttpAnswer): Answer {
-  if (status !== 200 && status !== 201) throw new Error(`${status} ${body.slice(0, 200)}`);
-  // The response type of the API.
-  return JSON.parse(body) as Answer;
 }

@@ -67,13 +67,13 @@ export async function measureOverHttp(
   const lines = Array.from({ length: size.clients }, (_, client) =>
     servers
       .filter((_, index) => either || client % servers.length === index)
-      .map(({ port }) => openConnection({ port, token })),
+      .map(({ port }) => openConnection(port)),
   );
   try {
     return await measure(hands, size, (client) => async (run, command, key) => {
       const own = lines[client] ?? [];
       const line = own[Math.floor(Math.random() * own.length)];
-      const answer = await line?.call('POST', `/v1/runs/${run}/commands`, JSON.stringify({ command, key }));
+      const answer = await line?.post(`/v1/runs/${run}/commands`, { command, key }, token);
       if (answer?.status !== 200) throw new Error(`${answer?.status} ${answer?.body.slice(0, 300)}`);
       return JSON.parse(answer.body);
     });

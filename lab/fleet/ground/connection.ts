@@ -6,30 +6,25 @@ export interface HttpAnswer {
   body: string;
 }
 
-/** A keep-alive connection to a server of this machine. */
+/** A keep-alive connection to a server of this machine, for one call at a time. */
 export interface Connection {
-  /** One at a time, with a token of its own or the connection's. */
-  call(method: string, path: string, body?: string, token?: string): Promise<HttpAnswer>;
+  post(path: string, body: object, token: string): Promise<HttpAnswer>;
   close(): void;
 }
 
-export function openConnection({ port, token: own = '' }: { port: number; token?: string }): Connection {
+export function openConnection(port: number): Connection {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     close: () => agent.destroy(),
-    call: (method, path, body, token = own) =>
+    post: (path, body, token) =>
       new Promise((resolve, reject) => {
-        const authorization = `Bearer ${token}`;
-        const headers = {
-          authorization,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        };
-        const sent = request({ agent, host: '127.0.0.1', port, method, path, headers });
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        const sent = request({ agent, host: '127.0.0.1', port, method: 'POST', path, headers });
         sent.once('error', reject);
         sent.once('response', (answer) => {
           text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, body: read }), reject);
         });
-        sent.end(body);
+        sent.end(JSON.stringify(body));
       }),
   };
 }

@@ -12,13 +12,12 @@ const patience = 120_000;
 export interface ServerProcess {
   readonly port: number;
   readonly url: string;
-  readonly pid: number | undefined;
-  /** Number of restarts. */
-  readonly restarts: number;
   /** Sends SIGKILL; the server is restarted automatically. */
   kill(): void;
   /** Resident memory now, in bytes; 0 while it is down. */
   memory(): number;
+  /** The log so far, of the servers before a restart too. */
+  log(): string;
   /** Throws if the server does not respond in time. */
   ready(): Promise<void>;
   stop(): Promise<void>;
@@ -30,57 +29,50 @@ export interface ServerOptions {
   directory: string;
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Module to preload with `node --import`. */
-  preload?: string;
 }
 
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
-  const { databaseUrl, directory, args = [], env = {}, preload } = options;
+  const { databaseUrl, directory, args = [], env = {} } = options;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const logFile = join(directory, `server-${port}.log`);
   const log = openSync(logFile, 'a');
-  let child: ChildProcess | undefined;
   let stopping = false;
-  let starts = 0;
-  start();
-  const server: ServerProcess = {
+  let child = start();
+  process.on('exit', () => child.kill('SIGKILL'));
+  await ready();
+  return {
     port,
     url,
-    get pid() {
-      return child?.pid;
-    },
-    get restarts() {
-      return starts - 1;
-    },
-    kill: () => child?.kill('SIGKILL'),
-    memory: () => memoryOf(child?.pid),
+    kill: () => child.kill('SIGKILL'),
+    memory: () => memoryOf(child.pid),
+    log: () => readFileSync(logFile, 'utf8'),
     ready,
-    stop,
+    async stop() {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      await gone;
+      clearTimeout(late);
+    },
   };
-  process.on('exit', () => child?.kill('SIGKILL'));
-  await ready();
-  return server;
 
-  function start(): void {
-    starts += 1;
-    const imports = preload === undefined ? [] : ['--import', preload];
-    const started = spawn(process.execPath, [...imports, cli, 'serve', '--port', String(port), ...args], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: directory,
-        STEPFAST_DATABASE_URL: databaseUrl,
-        NODE_ENV: 'production',
-        ...env,
-      },
+  function start(): ChildProcess {
+    const home = { PATH: process.env.PATH, HOME: directory };
+    const started = spawn(process.execPath, [cli, 'serve', '--port', String(port), ...args], {
+      env: { ...home, STEPFAST_DATABASE_URL: databaseUrl, NODE_ENV: 'production', ...env },
       cwd: directory,
       stdio: ['ignore', log, log],
     });
-    child = started;
     started.once('exit', () => {
-      if (child === started) child = undefined;
-      if (!stopping) setTimeout(() => stopping || start(), 100);
+      const restart = (): void => {
+        if (!stopping) child = start();
+      };
+      setTimeout(restart, 100);
     });
+    return started;
   }
 
   async function ready(): Promise<void> {
@@ -95,26 +87,13 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
     }
     throw new Error(`the server is not ready:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
   }
-
-  async function stop(): Promise<void> {
-    stopping = true;
-    const ending = child;
-    if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
-    const gone = once(ending, 'exit');
-    ending.kill('SIGTERM');
-    const late = setTimeout(() => ending.kill('SIGKILL'), 20_000);
-    await gone;
-    clearTimeout(late);
-  }
 }
 
 function memoryOf(pid: number | undefined): number {
-  if (pid === undefined) return 0;
   try {
-    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
-    return pages * 4096;
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096;
   } catch {
-    // The process died during the query.
+    // It is down.
     return 0;
   }
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { ensureBuilt } from '../../../scripts/ensure-built.ts';
 import { migrateAll } from '../../../src/cli/serve/migrate.ts';
 import { hashDefinition } from '../../../src/definition/index.ts';
@@ -12,6 +11,7 @@ import {
   createProjects,
   createTokens,
   type DatabaseOptions,
+  type Postgres,
 } from '../../../src/store/postgres/index.ts';
 import { hashToken } from '../../../src/token-format.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../../../test/kit/postgres.ts';
@@ -23,15 +23,12 @@ export interface Database {
   project: number;
   /** An engine in this process, outside the servers. */
   engine: Engine;
-  close(): Promise<void>;
 }
 
 /** A migrated database with a project, servers in front of it, and an agent's token. */
 export interface Team extends Database {
   servers: readonly ServerProcess[];
   token: string;
-  /** Directory of the server logs. */
-  directory: string;
   /** Creates another database in the same cluster, without servers. */
   another(name: string): Promise<Database>;
   /** Tokens of so many agents, with so many of them in one project. */
@@ -41,8 +38,7 @@ export interface Team extends Database {
 
 export interface TeamOptions extends ClusterOptions {
   servers: number;
-  /** Arguments of the servers. */
-  server?: Partial<Omit<ServerOptions, 'directory'>>;
+  server?: Pick<ServerOptions, 'args' | 'env'>;
   /** Database URL for the servers, if different. */
   route?(cluster: Cluster, database: string): Promise<string>;
   pool?: Partial<DatabaseOptions>;
@@ -55,79 +51,60 @@ export async function createTeam(options: TeamOptions): Promise<Team> {
   ensureBuilt();
   const cluster = await startCluster(options);
   const directory = mkdtempSync(join(tmpdir(), 'stepfast-team-'));
-  const servers: ServerProcess[] = [];
-  const opened: Database[] = [];
-  const dispose = async (): Promise<void> => {
-    await Promise.all(servers.map((server) => server.stop()));
-    for (const database of opened) await database.close();
-    await cluster.dispose();
-    rmSync(directory, { recursive: true, force: true });
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+  stack.use(cluster);
+  const opened: Postgres[] = [];
+  stack.defer(async () => void (await Promise.all(opened.map((each) => each.close()))));
+  const first = await open('team');
+  const url = cluster.url('team');
+  const scopes = ['read', 'write'];
+  const { token } = await createTokens(url).create(first.project, { kind: 'agent', name: 'bench', scopes });
+  const databaseUrl = (await options.route?.(cluster, 'team')) ?? url;
+  const starting = Array.from({ length: options.servers }, async () => {
+    const server = await startServer({ databaseUrl, directory, ...options.server });
+    stack.defer(() => server.stop());
+    return server;
+  });
+  const servers = await Promise.all(starting);
+  const all = stack.move();
+  return {
+    ...{ ...first, servers, token, another: open, tokens },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
-  try {
-    const first = await open('team');
-    const url = cluster.url('team');
-    const scopes = ['read', 'write'];
-    const { token } = await createTokens(url).create(first.project, { kind: 'agent', name: 'bench', scopes });
-    const databaseUrl = (await options.route?.(cluster, 'team')) ?? url;
-    const started = Array.from({ length: options.servers }, () =>
-      startServer({ databaseUrl, directory, ...options.server }),
-    );
-    servers.push(...(await Promise.all(started)));
-    return {
-      ...first,
-      servers,
-      token,
-      directory,
-      another: open,
-      tokens,
-      close: dispose,
-      [Symbol.asyncDispose]: dispose,
-    };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
 
   async function open(name: string): Promise<Database> {
     const url = await cluster.createDatabase(name);
     await migrateAll(url);
     const { id: project } = await createProjects(url).create('bench');
     const postgres = createPostgres({ url, ...options.pool });
+    opened.push(postgres);
     const engine = createEngine({ store: postgres.store(project), newRun, hashOf: hashDefinition });
-    const database = { cluster, databaseName: name, project, engine, close: () => postgres.close() };
-    opened.push(database);
-    return database;
+    return { cluster, databaseName: name, project, engine };
   }
 
   /** In bulk, because ten thousand calls of `stepfast token` would take longer than the measurement. */
   async function tokens(agents: number, together: number): Promise<string[]> {
-    const all = Array.from({ length: agents }, (_, number) => {
+    const made = Array.from({ length: agents }, (_, number) => {
       const id = `a${String(number).padStart(7, '0')}`;
-      return {
-        id,
-        project: 2 + Math.floor(number / together),
-        token: `sf_${id}_${randomBytes(32).toString('base64url')}`,
-      };
+      const token = `sf_${id}_${randomBytes(32).toString('base64url')}`;
+      return { id, project: 2 + Math.floor(number / together), token };
     });
-    const client = new pg.Client({ connectionString: cluster.url('team') });
-    await client.connect();
-    try {
-      await client.query(
-        `insert into stepfast.projects (name) select 'project-' || n from generate_series(2, $1::int) n`,
-        [1 + Math.ceil(agents / together)],
-      );
-      await client.query(
-        `insert into stepfast.tokens (id, project, hash, kind, name, scopes)
-          select id, project, hash, 'agent', id, '{read,write}' from unnest($1::text[], $2::int[], $3::text[]) as t (id, project, hash)`,
-        [
-          all.map(({ id }) => id),
-          all.map(({ project }) => project),
-          all.map(({ token }) => hashToken(token)),
-        ],
-      );
-      return all.map(({ token }) => token);
-    } finally {
-      await client.end();
-    }
+    await cluster.query(
+      'team',
+      `insert into stepfast.projects (name) select 'project-' || n from generate_series(2, $1::int) n`,
+      [1 + Math.ceil(agents / together)],
+    );
+    await cluster.query(
+      'team',
+      `insert into stepfast.tokens (id, project, hash, kind, name, scopes)
+        select id, project, hash, 'agent', id, '{read,write}' from unnest($1::text[], $2::int[], $3::text[]) as t (id, project, hash)`,
+      [
+        made.map(({ id }) => id),
+        made.map(({ project }) => project),
+        made.map(({ token }) => hashToken(token)),
+      ],
+    );
+    return made.map(({ token }) => token);
   }
 }
