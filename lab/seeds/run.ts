@@ -4,16 +4,13 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../../scripts/ensure-built.ts';
+import { options } from '../options.ts';
 import { createSeeds, type Row } from './check.ts';
 import { type Sample, samplesOf } from './samples.ts';
 import { rows } from './table.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { plant: { type: 'boolean', default: false } },
-});
+const { plant, names } = options({ plant: false });
 const folder = process.env.STEPFAST_CORPUS && join(process.env.STEPFAST_CORPUS, 'seeds');
 if (!folder || !existsSync(folder)) {
   console.log('not run: STEPFAST_CORPUS has no seed documents');
@@ -27,7 +24,7 @@ const samples = globSync(join(folder, '*.txt'))
 const nonsense = { block: '} nonsense {', command: 'nonsense', file: '../nonsense' };
 const counts = { samples: 0, run: 0, excused: 0, failed: 0 };
 const ids = [...new Set([...samples, ...rows].map(({ id }) => id))];
-for (const id of ids.filter((each) => positionals.length === 0 || positionals.includes(each))) {
+for (const id of ids.filter((each) => names.length === 0 || names.includes(each))) {
   const sample = samples.find((each) => each.id === id);
   const row = rows.find((each) => each.id === id);
   counts.samples += 1;
@@ -39,7 +36,7 @@ for (const id of ids.filter((each) => positionals.length === 0 || positionals.in
   console.log(`${result.padEnd(8)} ${id.padEnd(14)} ${row?.about ?? ''}`);
   if (problem !== undefined) console.log(problem.replaceAll(/^/gm, '         '));
 }
-if (positionals.length === 0 && counts.run < 0.9 * counts.samples) {
+if (names.length === 0 && counts.run < 0.9 * counts.samples) {
   console.log('Fewer than 90 % of the samples are run.');
   process.exitCode = 1;
 }
@@ -52,13 +49,13 @@ async function problemOf(sample: Sample | undefined, row: Row | undefined): Prom
   if (!row) return `The sample is not in the table; its digest is ${sample.digest}.`;
   if (sample.digest !== row.digest) return `The sample has changed: its digest is ${sample.digest}.`;
   if ('excuse' in row.check) return undefined;
-  const given = values.plant ? { ...sample, text: nonsense[sample.kind] } : sample;
+  const given = plant ? { ...sample, text: nonsense[sample.kind] } : sample;
   using stack = new DisposableStack();
   try {
     await row.check.run(given, createSeeds(samples, rows, stack));
-    return values.plant ? 'Nonsense passes the check.' : undefined;
+    return plant ? 'Nonsense passes the check.' : undefined;
   } catch (error) {
-    if (values.plant) return undefined;
+    if (plant) return undefined;
     return (error instanceof Error ? error.message : String(error)).split('\n').slice(0, 30).join('\n');
   }
 }

@@ -1,6 +1,8 @@
 import { excused, rowsOf, standsFor } from '../check.ts';
 import * as artifacts from '../runners/artifacts.ts';
 
+const reloads = standsFor(/(?:context-manager|prime-context)/, '004/command', 1, 2, 3, 4);
+
 export const rows = rowsOf('004', {
   'block-1': [
     '1b3a312b',
@@ -22,21 +24,9 @@ export const rows = rowsOf('004', {
   'file-3': ['ffb634e6', 'schema of workflows', artifacts.schema],
   'file-4': ['81e3de51', 'schema of state files', artifacts.schema],
   'file-5': ['baad371d', 'the core configuration', artifacts.configured],
-  'file-6': [
-    '228dac6d',
-    'skill that reloads',
-    standsFor(/(?:context-manager|prime-context)/, '004/command', 1, 2, 3, 4),
-  ],
-  'file-7': [
-    'f62e01b7',
-    'what that skill does',
-    standsFor(/(?:context-manager|prime-context)/, '004/command', 1, 2, 3, 4),
-  ],
-  'file-8': [
-    '5bbe83c0',
-    'command that reloads',
-    standsFor(/(?:context-manager|prime-context)/, '004/command', 1, 2, 3, 4),
-  ],
+  'file-6': ['228dac6d', 'skill that reloads', reloads],
+  'file-7': ['f62e01b7', 'what that skill does', reloads],
+  'file-8': ['5bbe83c0', 'command that reloads', reloads],
   'file-9': ['3dcd68fb', 'page for users', artifacts.page],
   'file-10': ['46994649', 'page about reloading', artifacts.page],
   'file-11': ['e2b6d641', 'schema of workflows, by its name', artifacts.schema],

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import * as z from 'zod';
 import type { TestProject } from '../../../src/testing/index.ts';
 import { check, type Seeds } from '../check.ts';
-import { callOurs, follow, phases, projectOf } from './tools.ts';
+import { callOurs, follow, phases, projectOf, startsIn, stateOf } from './tools.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const schemaOf = (name: string) => JSON.parse(readFileSync(join(root, 'schema', name), 'utf8'));
@@ -35,7 +35,7 @@ function withConfiguration(
 }
 
 async function started(project: TestProject): Promise<TestProject> {
-  await callOurs(project, 'workflow_start', { workflow: 'w' });
+  await startsIn(project);
   await noteSpecification(project);
   return project;
 }
@@ -67,12 +67,8 @@ export const configured = check(
 export const stateFields = check('valid by `schema/state.schema.json`', ({ text }) => {
   const { sessions, context_metadata } = JSON.parse(text);
   const { properties } = schemaOf('state.schema.json');
-  const schema = z.fromJSONSchema({
-    type: 'object',
-    required: ['sessions', 'context_metadata'],
-    properties: { sessions: properties.sessions, context_metadata: properties.context_metadata },
-  });
-  assert.doesNotThrow(() => schema.parse({ sessions, context_metadata }));
+  for (const [key, value] of Object.entries({ sessions, context_metadata }))
+    assert.doesNotThrow(() => z.fromJSONSchema(properties[key]).parse(value), key);
 });
 
 export const phasesFollowed = check(
@@ -85,7 +81,7 @@ export const phasesFollowed = check(
       { id, description: '' },
     ]);
     const project = projectOf(seeds, printed);
-    const first = await callOurs(project, 'workflow_start', { workflow: 'w' });
+    const first = await startsIn(project);
     assert.equal(first.step, order[0]?.id, JSON.stringify(first));
     assert.ok(String(first.instructions).includes(order[0]?.description ?? ''));
     await follow(project);
@@ -97,23 +93,24 @@ export const phasesFollowed = check(
   },
 );
 
+/** A run whose critical artifact is in this file: the briefing has it. */
+async function briefs(seeds: Seeds, critical_artifacts: object, file: string, noted?: string): Promise<void> {
+  const workflow = { variables: { plan_id: 'p1' }, critical_artifacts, ...phases };
+  const project = projectOf(seeds, workflow, { [file]: '{ "said": "As agreed" }\n' });
+  await startsIn(project);
+  if (noted !== undefined) assert.equal((await noteSpecification(project, noted)).isError, false);
+  assert.match((await project.run(['prime'])).stdout, /As agreed/);
+}
+
 export const portable = check(
   'noted as an artifact: the placeholder leads to the file',
   async ({ kind, text }, seeds) => {
     const path = kind === 'file' ? text : String(JSON.parse(text).artifacts.spec_path);
     const file = path.replace('{project_root}/', '');
     assert.notEqual(file, path);
-    const conditional_load = configurationOf(seeds).conditional_load.map((each) => ({
-      ...each,
-      required: true,
-      reload_triggers: ['session_start'],
-    }));
-    const workflow = { critical_artifacts: { conditional_load }, ...phases };
-    const project = projectOf(seeds, workflow, { [file]: '# As agreed\n' });
-    await callOurs(project, 'workflow_start', { workflow: 'w' });
-    const noted = await noteSpecification(project, path);
-    assert.equal(noted.isError, false, JSON.stringify(noted));
-    assert.match((await project.run(['prime'])).stdout, /As agreed/);
+    const always = { required: true, reload_triggers: ['session_start'] };
+    const conditional_load = configurationOf(seeds).conditional_load.map((each) => ({ ...each, ...always }));
+    await briefs(seeds, { conditional_load }, file, path);
   },
 );
 
@@ -121,25 +118,18 @@ export const artifact = check(
   'a critical artifact with this path is part of the briefing',
   async ({ text }, seeds) => {
     assert.match(text, /\.(?:md|json)$/);
-    const file = text.replace('{plan_id}', 'p1').replace('{run_id}', 'r1');
-    const type = file.endsWith('.json') ? 'json' : 'markdown';
-    const critical_artifacts = { always_load: [{ id: 'it', type, path: text, required: true }] };
-    const workflow = { variables: { plan_id: 'p1' }, critical_artifacts, ...phases };
-    const project = projectOf(seeds, workflow, { [file]: '{ "said": "As agreed" }\n' });
-    await callOurs(project, 'workflow_start', { workflow: 'w' });
-    assert.match((await project.run(['prime'])).stdout, /As agreed/);
+    const type = text.endsWith('.json') ? 'json' : 'markdown';
+    const always_load = [{ id: 'it', type, path: text, required: true }];
+    await briefs(seeds, { always_load }, text.replace('{plan_id}', 'p1').replace('{run_id}', 'r1'));
   },
 );
-
-const stateOf = ({ root: top }: TestProject, run: string) =>
-  JSON.parse(readFileSync(join(top, '.stepfast', 'runs', run, 'state.json'), 'utf8'));
 
 export const stateFile = check(
   'written there, under our folder, with the fields of the sample',
   async ({ text }, seeds) => {
     assert.match(text, /^\.\w+\/runs\/\{run_id\}\/state\.json$/);
     const project = projectOf(seeds, phases);
-    await callOurs(project, 'workflow_start', { workflow: 'w' });
+    await startsIn(project);
     const { run } = await project.onlyRun();
     const state = stateOf(project, run);
     assert.equal(state.run_id, run);

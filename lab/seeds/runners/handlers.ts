@@ -1,6 +1,5 @@
 /** The tool handlers as the documents print them, around our machine, against our own tools. */
 import assert from 'node:assert/strict';
-import { stringify } from 'yaml';
 import {
   loadWorkflowTemplateFromString,
   type WorkflowState,
@@ -8,7 +7,7 @@ import {
 } from '../../../src/index.ts';
 import { check, type Seeds } from '../check.ts';
 import { runPrinted } from './code.ts';
-import { callOurs, plain, projectOf, withActions } from './tools.ts';
+import { callOurs, plain, projectOf, startsIn, withActions, yamlOf } from './tools.ts';
 
 interface Play {
   workflow?: object;
@@ -48,7 +47,7 @@ async function play(
   seeds: Seeds,
 ): Promise<void> {
   const project = projectOf(seeds, workflow);
-  const template = loadWorkflowTemplateFromString(stringify({ name: 'w', description: 'W', ...workflow }));
+  const template = loadWorkflowTemplateFromString(yamlOf(workflow));
   const saved: WorkflowState[] = [];
   const summaries: (string | undefined)[] = [];
   const server = {
@@ -66,7 +65,7 @@ async function play(
   };
   if (machine === 'asked') {
     server.started?.markContextActionExecuted();
-    await callOurs(project, 'workflow_start', { workflow: 'w' });
+    await startsIn(project);
     await callOurs(project, 'workflow_status');
   }
   const body = text.startsWith('case ') ? `switch (tool) {\n${text}\n}` : text;

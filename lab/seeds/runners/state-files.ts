@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TestProject } from '../../../src/testing/index.ts';
 import { check, type Seeds } from '../check.ts';
+import { plain, stateOf, yamlOf } from './tools.ts';
 
 interface StateFile {
   workflow: string;
@@ -21,8 +23,8 @@ const exampleState = (seeds: Seeds): StateFile => JSON.parse(seeds.text('002/blo
 const slugOf = ({ workflow }: StateFile): string =>
   workflow
     .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '');
+    .match(/[a-z0-9]+/g)
+    ?.join('-') ?? '';
 
 /** A whole path of a state file. Placeholders and stars stand for any name. */
 function placeIn(text: string, slug: string): string {
@@ -31,6 +33,11 @@ function placeIn(text: string, slug: string): string {
   if (named.endsWith('/')) return `${named}state-${slug}-${startTime}.json`;
   const [, name] = /^state-(.+)-\d{8}_\d{6}\.json$/.exec(named) ?? [];
   return name === undefined ? named : `${folder}/${name}/${named}`;
+}
+
+async function adopts(project: TestProject): Promise<void> {
+  const { code, stderr } = await project.run(['adopt']);
+  assert.equal(code, 0, stderr);
 }
 
 /** A session after a compaction is told all that the file says; the run of the file follows it. */
@@ -58,11 +65,9 @@ export const restored = check(
       context,
     );
     assert.deepEqual(JSON.parse(readFileSync(join(project.root, path), 'utf8')), state);
-    const adopted = await project.run(['adopt']);
-    assert.equal(adopted.code, 0, adopted.stderr);
+    await adopts(project);
     const { run } = await project.onlyRun();
-    const file = join(project.root, '.stepfast/runs', run, 'state.json');
-    const ours = () => JSON.parse(readFileSync(file, 'utf8'));
+    const ours = () => stateOf(project, run);
     const { created_at, ...first } = ours();
     assert.partialDeepStrictEqual(first.phase, phase);
     const next = { ...phase, current: phase.current + 1, name: 'The next one' };
@@ -119,8 +124,7 @@ export const plan = check('a plan in progress there is adopted', async ({ text }
   const content =
     '# Sign in\n\n**Status**: 🔄 In Progress\n\n## Phase 1: Design ✅\n\n## Phase 2: Build 🔄\n';
   const kit = seeds.hooks({ [text.replace('*', '001-sign-in')]: content });
-  const adopted = await kit.project.run(['adopt']);
-  assert.equal(adopted.code, 0, adopted.stderr);
+  await adopts(kit.project);
   assert.match((await kit.fire('SessionStart', compacted)).context, /Sign in/);
 });
 
@@ -132,11 +136,7 @@ export const reading = check(
   'required reading: part of the next action until it is read; refused without `@`, with the corrected line',
   async ({ text }, seeds) => {
     const workflow = (path: string): Record<string, string> => ({
-      '.stepfast/workflows/w.yaml': `name: w
-description: W
-required_reading: ["${path}"]
-steps: [{ id: one, type: action, instructions: Do one }]
-`,
+      '.stepfast/workflows/w.yaml': yamlOf({ required_reading: [path], ...plain }),
     });
     const wanted = text.startsWith('@') ? text : `@${text}`;
     if (wanted !== text) {

@@ -1,5 +1,7 @@
 /** What an agent does with a run: calls of our tools, and a workflow followed to its end. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { callTool } from '../../../src/mcp/calls.ts';
 import type { TestProject } from '../../../src/testing/index.ts';
@@ -23,14 +25,20 @@ export async function callOurs(
     : { ...answer.structured, isError: false };
 }
 
+/** Its workflow `w`. */
+export const startsIn = (project: TestProject) => callOurs(project, 'workflow_start', { workflow: 'w' });
+
 /** A project with this workflow, which is called `w` unless it has a name. */
 export const projectOf = (seeds: Seeds, workflow: object, files: Record<string, string> = {}): TestProject =>
-  seeds.project({
-    '.stepfast/workflows/w.yaml': stringify({ name: 'w', description: 'W', ...workflow }),
-    ...files,
-  });
+  seeds.project({ '.stepfast/workflows/w.yaml': yamlOf(workflow), ...files });
 
-const action = (id: string, more = {}) => ({ id, type: 'action', instructions: `Do ${id}`, ...more });
+export const yamlOf = (workflow: object): string => stringify({ name: 'w', description: 'W', ...workflow });
+
+/** The file that other programs read. */
+export const stateOf = ({ root }: TestProject, run: string) =>
+  JSON.parse(readFileSync(join(root, '.stepfast', 'runs', run, 'state.json'), 'utf8'));
+
+export const action = (id: string, more = {}) => ({ id, type: 'action', instructions: `Do ${id}`, ...more });
 
 /** A step after a clear, one after a compaction, a plain one. */
 export const withActions = {
@@ -67,7 +75,7 @@ export async function follow(project: TestProject, workflow = 'w'): Promise<(str
 export const toolAnswers = check('the tool is called', async ({ text }, seeds) => {
   const project = projectOf(seeds, { ...withActions, boundaries: 'prefer' });
   const replies: Record<string, ToolReply> = {
-    workflow_start: await callOurs(project, 'workflow_start', { workflow: 'w' }),
+    workflow_start: await startsIn(project),
     workflow_status: await callOurs(project, 'workflow_status'),
     workflow_advance: await callOurs(project, 'workflow_advance', { output: 'One is done.' }),
   };
@@ -84,12 +92,7 @@ export const contextCommand = check(
   'a position that waits for it opens when the hooks report it',
   async ({ text }, seeds) => {
     const kit = seeds.hooks({
-      '.stepfast/workflows/w.yaml': stringify({
-        name: 'w',
-        description: 'W',
-        boundaries: 'require',
-        ...withActions,
-      }),
+      '.stepfast/workflows/w.yaml': yamlOf({ boundaries: 'require', ...withActions }),
     });
     const { run, at } = await kit.start();
     const boundaryIs = async (expected: object): Promise<void> => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createContextWindow } from '../../../src/context/library.ts';
 import type { TestProject } from '../../../src/testing/index.ts';
 import { check } from '../check.ts';
-import { callOurs } from './tools.ts';
+import { action, callOurs, yamlOf } from './tools.ts';
 
 export const layout = check('`ContextWindow`: prompt and conversation are at these indexes', ({ text }) => {
   const [prompt, rest] = [...text.matchAll(/\(Index (\d)\+?\)/g)].map(([, index]) => Number(index));
@@ -67,13 +67,9 @@ async function decides(project: TestProject, argv: readonly string[]): Promise<v
 }
 
 const feedback = 'Use one table';
-const planned = (second: string): Record<string, string> => ({
-  '.stepfast/workflows/w.yaml': `name: w
-description: W
-steps:
-  - { id: planning, type: action, instructions: Plan it }
-  - { id: second, type: action, instructions: Go on, ${second} }
-`,
+/** The second step can send the run back to the first. */
+const planned = (second: object): Record<string, string> => ({
+  '.stepfast/workflows/w.yaml': yamlOf({ steps: [action('planning'), action('second', second)] }),
 });
 
 export const pivot = check(
@@ -85,7 +81,7 @@ export const pivot = check(
     const window = createContextWindow({ systemPrompt: 'Story' });
     window.pin(tag, `  ${feedback}  `);
     assert.ok(String(window.systemPrompt().content).includes(line));
-    const kit = seeds.hooks(planned('budget: { turns: 1, on_pivot: planning }'));
+    const kit = seeds.hooks(planned({ budget: { turns: 1, on_pivot: 'planning' } }));
     const { run } = await kit.start();
     const at = await kit.call(run, { type: 'advance', output: 'The plan.' });
     await kit.called('a', { run, at });
@@ -107,7 +103,7 @@ export const reviewFeedback = check(
   'a pivot of a plan review: the feedback is in every briefing, under its tag',
   async ({ text }, seeds) => {
     assert.match(text, /driver/);
-    const kit = seeds.hooks(planned('review: { by: human, on_pivot: planning }'));
+    const kit = seeds.hooks(planned({ review: { by: 'human', on_pivot: 'planning' } }));
     const { run } = await kit.start();
     await kit.call(run, { type: 'advance', output: 'The plan.' });
     const at = await kit.call(run, { type: 'advance', output: 'Ready.' });
