@@ -25,7 +25,6 @@ export interface DriverInput {
 
 /** What this process prints. */
 export type Said =
-  | { type: 'turn'; task: string }
   | { type: 'merging'; task: string }
   | { type: 'merged'; task: string }
   | { type: 'held'; reason: string }
@@ -43,7 +42,6 @@ const hostDriver = createStormDriver(plan, {
   folder,
   program,
   async onTurn(task, session) {
-    say({ type: 'turn', task });
     // At the end of a turn the driver checks gates by itself; without any, an agent uses its tool.
     const state = plan.gated ? undefined : (await runtime.engine.view(run))?.state;
     const cursor = Object.values(state?.cursors ?? {}).find((each) => each.task === task);

@@ -42,8 +42,6 @@ export interface PersonPlan {
 
 export interface Plan {
   seed: number;
-  /** No hazard at all: the time is measured. */
-  calm: boolean;
   hazards: Hazard[];
   tasks: TaskPlan[];
   person: PersonPlan[];
@@ -106,7 +104,6 @@ export function planOf(seed: number): Plan {
   if (has('rewound')) plan('rewind', 1, 3);
   return {
     seed,
-    calm: false,
     hazards: chosen,
     tasks,
     person,
@@ -132,7 +129,7 @@ function calmPlan(seed: number, dice: Dice): Plan {
     }),
   );
   const rest = { hazards: [], person: [], kills: [], gated: false, retry: 2, stays: false, visited: [] };
-  return { seed, calm: true, tasks, gateMs: 200, ...rest };
+  return { seed, tasks, gateMs: 200, ...rest };
 }
 
 const nameOf = (index: number): string => `t${String(index).padStart(2, '0')}`;

@@ -6,15 +6,13 @@ import { createInterface } from 'node:readline';
 import type { DriverInput, Said } from './driver.ts';
 import { judge, type Verdict } from './judge.ts';
 import { createPerson } from './person.ts';
-import { type Plan, parallel } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { createStage } from './stage.ts';
 
 export interface Played extends Verdict {
   plan: Plan;
   kills: number;
   wallMs: number;
-  /** Wall time, compared with the time that agents or gates need at least. */
-  ratio?: number;
   /** Where the repository is, if anything is wrong. */
   left?: string;
 }
@@ -43,7 +41,6 @@ export async function play(plan: Plan, { cli, driver, agent }: Programs): Promis
   const kills = [...plan.kills];
   const errors: unknown[] = [];
   let killed = 0;
-  let agentMs = 0;
   await person.after(0);
   for (let isOver = false; !isOver; ) isOver = await oneDriver();
   const wallMs = Date.now() - startedAt;
@@ -51,13 +48,11 @@ export async function play(plan: Plan, { cli, driver, agent }: Programs): Promis
   verdict.red.unshift(...errors.map(String));
   const isGood = verdict.lost.length + verdict.red.length + verdict.stranded.length === 0;
   if (isGood) stage.remove();
-  const least = Math.max(agentMs / parallel, merged.size * plan.gateMs);
   return {
     ...verdict,
     plan,
     kills: killed,
     wallMs,
-    ...(plan.calm ? { ratio: wallMs / least } : {}),
     ...(isGood ? {} : { left: directory }),
   };
 
@@ -99,8 +94,7 @@ export async function play(plan: Plan, { cli, driver, agent }: Programs): Promis
 
     function hear(said: Said): void {
       heard += 1;
-      if (said.type === 'turn') agentMs += plan.tasks.find(({ id }) => id === said.task)?.ms ?? 0;
-      else if (said.type === 'merged') merged.add(said.task);
+      if (said.type === 'merged') merged.add(said.task);
       // What the person does comes in between.
       else if (said.type === 'merging') busy.push(person.after(merged.size));
       else if (said.type === 'held') busy.push(help());

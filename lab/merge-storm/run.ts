@@ -1,25 +1,23 @@
 /**
  * `npm run merge-storm [-- --seeds N] [--seed N] [--plant BUG|all]`: the merge queue of the driver with real git, real gates and real
  * worktrees. Agents are small programs; a person works on the same branch, and the driver is killed. Nothing may be lost,
- * the branch is green at the end or the run says why not, and no worktree is left that holds nothing. Prints a table and
- * one JSON line.
+ * the branch is green at the end or the run says why not, and no worktree is left that holds nothing. Prints a line
+ * for each seed and one JSON line.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { ensureBuilt } from '../../scripts/ensure-built.ts';
 import { chosenSeed } from '../../test/kit/seed.ts';
-import { hazards, planOf } from './plan.ts';
+import { options } from '../options.ts';
+import { inParallel } from '../parallel.ts';
+import { planOf } from './plan.ts';
 import { type Plant, planting, plants, stormsFor } from './plants.ts';
 import { type Played, type Programs, play } from './play.ts';
 
-const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '3' }, seed: { type: 'string' }, plant: { type: 'string' } },
-});
-const seeds = Number(values.seeds);
-const first = chosenSeed(values.seed);
+const { seeds, seed, plant } = options({ seeds: 3, seed: '', plant: '' });
+const first = chosenSeed(seed);
 const atOnce = 3;
 /** In which a planted bug must be found. */
 const mostStorms = 12;
@@ -30,24 +28,18 @@ const folder = mkdtempSync(join(tmpdir(), 'stepfast-storm-driver-'));
 // Nothing of the person at this machine reaches git.
 Object.assign(process.env, { HOME: folder, GIT_CONFIG_NOSYSTEM: '1' });
 const played: Played[] = [];
-if (values.plant === undefined) await storm();
-else await findPlanted(values.plant === 'all' ? plants : plants.filter((each) => each === values.plant));
+if (plant === '') await storm();
+else await findPlanted(plants.filter((each) => plant === 'all' || each === plant));
 rmSync(folder, { recursive: true });
 
 async function storm(): Promise<void> {
   const programs = await programsWith();
   const plans = Array.from({ length: seeds }, (_, index) => planOf(first + index));
-  // Their time is measured, so they run alone.
-  for (const plan of plans.filter(({ calm }) => calm)) await one(plan, programs);
-  const stormy = plans.filter(({ calm }) => !calm);
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (let plan = stormy.shift(); plan; plan = stormy.shift()) await one(plan, programs);
-    }),
-  );
-  printTable();
+  await inParallel(plans.length, atOnce, async (number) => {
+    const plan = plans[number];
+    if (plan) await one(plan, programs);
+  });
   const sum = (of: (each: Played) => number): number => played.reduce((total, each) => total + of(each), 0);
-  const calm = played.flatMap(({ ratio }) => ratio ?? []);
   const result = {
     seeds,
     tasks: sum(({ plan }) => plan.tasks.length),
@@ -57,7 +49,6 @@ async function storm(): Promise<void> {
     lost: sum(({ lost }) => lost.length),
     redAtEnd: sum(({ red }) => red.length),
     strandedWorktrees: sum(({ stranded }) => stranded.length),
-    ratio: calm.length === 0 ? null : Number(Math.max(...calm).toFixed(2)),
   };
   console.log(JSON.stringify(result));
   process.exitCode = result.lost + result.redAtEnd + result.strandedWorktrees > 0 ? 1 : 0;
@@ -109,7 +100,7 @@ async function programsWith(...plugins: Plugin[]): Promise<Programs> {
 async function one(plan: Played['plan'], programs: Programs): Promise<void> {
   const each = await play(plan, programs);
   played.push(each);
-  const { merged, parked, failed, held, kills, wallMs, ratio } = each;
+  const { merged, parked, failed, held, kills, wallMs } = each;
   const facts = [
     `seed ${plan.seed}`,
     `${(wallMs / 1000).toFixed(1)} s`,
@@ -119,7 +110,6 @@ async function one(plan: Played['plan'], programs: Programs): Promise<void> {
     `${failed.red} red`,
     `${kills} kills`,
     ...(held.length > 0 ? [`held: ${[...new Set(held)].join(' ')}`] : []),
-    ...(ratio === undefined ? [] : [`ratio ${ratio.toFixed(2)}`]),
     plan.hazards.join(' ') || 'calm',
   ];
   console.log(facts.join(', '));
@@ -133,25 +123,4 @@ async function one(plan: Played['plan'], programs: Programs): Promise<void> {
   for (const line of wrong.slice(0, 20)) console.log(`  ${line}`);
   console.log(`  its files are in ${each.left}`);
   console.log(`  npm run merge-storm -- --seeds 1 --seed ${plan.seed}`);
-}
-
-function printTable(): void {
-  const row = (...cells: (string | number)[]): void =>
-    console.log(cells.map((cell, index) => String(cell).padEnd(index === 0 ? 18 : 10)).join(''));
-  row('hazard', 'seeds', 'tasks', 'merged', 'parked', 'conflicts', 'red', 'kills', 'wrong');
-  for (const kind of ['calm', ...hazards] as const) {
-    const of = played.filter(({ plan }) => (kind === 'calm' ? plan.calm : plan.hazards.includes(kind)));
-    const total = (get: (each: Played) => number): number => of.reduce((all, each) => all + get(each), 0);
-    row(
-      kind,
-      of.length,
-      total(({ plan }) => plan.tasks.length),
-      total(({ merged }) => merged),
-      total(({ parked }) => parked),
-      total(({ failed }) => failed.conflict),
-      total(({ failed }) => failed.red),
-      total(({ kills }) => kills),
-      total(({ lost, red, stranded }) => lost.length + red.length + stranded.length),
-    );
-  }
 }
