@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import pg from 'pg';
 import type { Engine } from '../../src/engine/index.ts';
 import type { Definition } from '../../src/machine/index.ts';
+import { copyRows } from '../copy-rows.ts';
 import { rounded, row } from '../figures.ts';
 import { createTeam, type Team } from '../fleet/ground/team.ts';
 import { options } from '../options.ts';
@@ -88,15 +89,9 @@ const prefix = 'large-20261118-';
 const nameOf = (index: number): string => `${prefix}${10_000_000 + index}`;
 
 async function copyRun({ cluster, databaseName }: Team, run: string): Promise<void> {
-  const columns = 'began, hash, definition, status, live, created_ms, updated_ms, format, state';
-  await cluster.query(
-    databaseName,
-    `insert into stepfast.runs (project, run, seq, ${columns})
-      select project, '${prefix}' || n, 1, ${columns} from stepfast.runs, generate_series(10000000, $2::int) n
-      where run = $1`,
-    [run, 10_000_000 + runs - 1],
-  );
-  await cluster.query(databaseName, `update stepfast.runs set hash = 'h' where run like '${prefix}%'`);
+  const from = `stepfast.runs, generate_series(10000000, ${10_000_000 + runs - 1}) n where run = '${run}'`;
+  const changed = { run: `'${prefix}' || n`, seq: '1', hash: "'h'" };
+  await copyRows(cluster, databaseName, 'runs', changed, from);
   await cluster.query(databaseName, 'vacuum full stepfast.runs');
 }
 

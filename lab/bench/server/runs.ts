@@ -1,5 +1,6 @@
 import type { Engine } from '../../../src/engine/index.ts';
 import type { Definition } from '../../../src/machine/index.ts';
+import { copyRows } from '../../copy-rows.ts';
 import type { Database } from '../../fleet/ground/team.ts';
 
 export interface Sample {
@@ -77,41 +78,26 @@ export async function sampleOf(
 
 /** Copies of the template, each with so many batches; nothing else is left in the tables but the template. */
 export async function fill({ cluster, databaseName }: Database, runs: number, batches = 1): Promise<void> {
-  const ask = <R extends Record<string, unknown>>(sql: string): Promise<R[]> =>
-    cluster.query<R>(databaseName, sql);
-  await ask(
-    `create table if not exists public.t_runs as select * from stepfast.runs where run = '${template}'`,
-  );
-  await ask(
-    `create table if not exists public.t_events as select * from stepfast.events where run = '${template}'`,
-  );
+  const ask = (sql: string) => cluster.query(databaseName, sql);
+  for (const table of ['runs', 'events'])
+    await ask(
+      `create table if not exists public.t_${table} as select * from stepfast.${table} where run = '${template}'`,
+    );
   await ask('truncate stepfast.runs, stepfast.events, stepfast.keys cascade');
   const part = 50_000;
   for (let from = firstNumber; from < firstNumber + runs; from += part) {
     const numbers = `generate_series(${from}, ${Math.min(firstNumber + runs, from + part) - 1}) n`;
-    const run = `'${prefix}' || n`;
-    await copy('runs', { run, seq: `${batches}`, state: `replace(state, 'zzzzzzzz', n::text)` }, numbers);
     const each = `${numbers} cross join generate_series(1, ${batches}) s`;
-    await copy('events', { run, seq: 's' }, each);
+    const run = `'${prefix}' || n`;
+    const state = `replace(state, 'zzzzzzzz', n::text)`;
+    const copy = (table: string, changed: Record<string, string>, all: string) =>
+      copyRows(cluster, databaseName, table, { run, ...changed }, `public.t_${table} cross join ${all}`);
+    await copy('runs', { seq: `${batches}`, state }, numbers);
+    await copy('events', { seq: 's' }, each);
     await ask(
       `insert into stepfast.keys (project, run, key, seq)
         select project, ${run}, md5(n || ' ' || s)::uuid, s from public.t_runs cross join ${each}`,
     );
   }
-  await ask('vacuum analyze stepfast.runs');
-  await ask('vacuum analyze stepfast.events');
-  await ask('vacuum analyze stepfast.keys');
-
-  async function copy(table: string, changed: Record<string, string>, numbers: string): Promise<void> {
-    const columns = await ask<{ name: string }>(
-      `select attname as name from pg_attribute
-        where attrelid = 'stepfast.${table}'::regclass and attnum > 0 and not attisdropped
-          and attgenerated = '' and attidentity = ''`,
-    );
-    const names = columns.map(({ name }) => name);
-    await ask(
-      `insert into stepfast.${table} (${names.join(', ')})
-        select ${names.map((name) => changed[name] ?? name).join(', ')} from public.t_${table} cross join ${numbers}`,
-    );
-  }
+  for (const table of ['runs', 'events', 'keys']) await ask(`vacuum analyze stepfast.${table}`);
 }
