@@ -1,8 +1,8 @@
 /** Renders a terminal screen as SVG, with real text and the colors of its escape sequences. */
 
 interface Look {
-  colour?: string;
-  background?: string;
+  colour?: string | undefined;
+  background?: string | undefined;
   bold?: boolean;
   dim?: boolean;
   italic?: boolean;
@@ -144,26 +144,27 @@ function after(look: Look, codes: string): Look {
   return next;
 }
 
+const styles: Readonly<Record<number, Look>> = {
+  1: { bold: true },
+  2: { dim: true },
+  3: { italic: true },
+  4: { underline: true },
+  7: { inverse: true },
+  22: { bold: false, dim: false },
+  23: { italic: false },
+  24: { underline: false },
+  27: { inverse: false },
+  39: { colour: undefined },
+  49: { background: undefined },
+};
+
 function simple(look: Look, code: number): Look {
-  const { colour: _, ...noColour } = look;
-  const { background: __, ...noBackground } = look;
   if (code === 0) return {};
-  if (code === 1) return { ...look, bold: true };
-  if (code === 2) return { ...look, dim: true };
-  if (code === 3) return { ...look, italic: true };
-  if (code === 4) return { ...look, underline: true };
-  if (code === 7) return { ...look, inverse: true };
-  if (code === 22) return { ...look, bold: false, dim: false };
-  if (code === 23) return { ...look, italic: false };
-  if (code === 24) return { ...look, underline: false };
-  if (code === 27) return { ...look, inverse: false };
-  if (code === 39) return noColour;
-  if (code === 49) return noBackground;
-  if (code >= 30 && code <= 37) return { ...look, colour: basic[code - 30] ?? ink };
-  if (code >= 90 && code <= 97) return { ...look, colour: basic[code - 82] ?? ink };
-  if (code >= 40 && code <= 47) return { ...look, background: basic[code - 40] ?? paper };
-  if (code >= 100 && code <= 107) return { ...look, background: basic[code - 92] ?? paper };
-  return look;
+  const [kind, index] = [Math.floor(code / 10), code % 10];
+  const color = basic[kind < 9 ? index : index + 8];
+  if (index < 8 && (kind === 3 || kind === 9)) return { ...look, colour: color };
+  if (index < 8 && (kind === 4 || kind === 10)) return { ...look, background: color };
+  return { ...look, ...styles[code] };
 }
 
 /** Parses `5;n` (256 colors) or `2;r;g;b`, and returns how many numbers it used. */

@@ -70,13 +70,24 @@ async function join(run: Playing, session: string): Promise<void> {
   await run.send({ type: 'session', session, event: { type: 'started', ...facts } });
 }
 
+/** An agent says that it's done, and the tests run on the code with the bug or without it. */
+async function claims(
+  run: Playing,
+  shop: Shop,
+  output: string,
+  code: 'fixed' | 'broken' = 'fixed',
+  by: { session: string; at?: string } = { session: 'ada-1' },
+): Promise<void> {
+  const test = shop.test(code);
+  await run.send({ type: 'advance', output, ...by });
+  await run.gates(code === 'fixed' ? 'green' : 'red', test.output.slice(-4000), test.ms);
+}
+
 async function finish(run: Playing, task: string, shop: Shop, session: string): Promise<void> {
   await join(run, session);
   await run.send({ type: 'claim', holder: session, session, task });
   await run.work(7, session);
-  const { output, ms } = shop.test('fixed');
-  await run.send({ type: 'advance', output: 'Done, with a test', session, at: await at(run, task) });
-  await run.gates('green', output.slice(-4000), ms);
+  await claims(run, shop, 'Done, with a test', 'fixed', { session, at: await at(run, task) });
   await run.send({ type: 'advance', output: 'Read it again', session, at: await at(run, task) });
 }
 
@@ -99,14 +110,8 @@ async function building(engine: Engine, shop: Shop): Promise<Playing> {
   await join(run, 'ada-3');
   await run.send({ type: 'claim', holder: 'ada-3', session: 'ada-3', task: 'import' });
   await run.work(90, 'ada-3');
-  const { output, ms } = shop.test('broken');
-  await run.send({
-    type: 'advance',
-    output: 'The import skips them',
-    session: 'ada-3',
-    at: await at(run, 'import'),
-  });
-  await run.gates('red', output.slice(-4000), ms);
+  const by = { session: 'ada-3', at: await at(run, 'import') };
+  await claims(run, shop, 'The import skips them', 'broken', by);
   await run.send({
     type: 'note',
     kind: 'reminder',
@@ -139,9 +144,7 @@ Old carts in the database are left as they are.`;
 async function red(engine: Engine, shop: Shop): Promise<Playing> {
   const run = await start(engine, bugfix, { summary: 'A cart takes half an article', ago: 50 });
   await run.work(16);
-  const { output, ms } = shop.test('broken');
-  await run.send({ type: 'advance', output: 'Fixed, all tests pass', session: 'ada-1' });
-  await run.gates('red', output.slice(-4000), ms);
+  await claims(run, shop, 'Fixed, all tests pass', 'broken');
   await run.work(4);
   return run;
 }
@@ -161,12 +164,10 @@ async function boundary(engine: Engine, shop: Shop): Promise<Playing> {
   return run;
 }
 
-async function complete(engine: Engine, shop: Shop): Promise<Playing> {
-  const run = await start(engine, bugfix, { summary: 'Say why a card was refused', ago: 400 });
+async function complete(engine: Engine, shop: Shop, summary: string, ago: number): Promise<Playing> {
+  const run = await start(engine, bugfix, { summary, ago });
   await run.work(34);
-  const { output, ms } = shop.test('fixed');
-  await run.send({ type: 'advance', output: 'The reason of the bank is shown', session: 'ada-1' });
-  await run.gates('green', output.slice(-4000), ms);
+  await claims(run, shop, 'Fixed, with a test');
   await run.work(8);
   await run.send({ type: 'advance', output: 'Described in CHANGES.md', session: 'ada-1' });
   await run.gates('green', '', 3);
@@ -189,9 +190,7 @@ async function failed(engine: Engine): Promise<Playing> {
 async function running(engine: Engine, shop: Shop): Promise<Playing> {
   const run = await start(engine, bugfix, { summary: 'Search by article number', ago: 42 });
   await run.work(24);
-  const { output, ms } = shop.test('fixed');
-  await run.send({ type: 'advance', output: 'The search finds numbers, with a test', session: 'ada-1' });
-  await run.gates('green', output.slice(-4000), ms);
+  await claims(run, shop, 'The search finds numbers, with a test');
   await run.work(14);
   return run;
 }
@@ -206,23 +205,15 @@ async function others(engine: Engine, shop: Shop): Promise<void> {
   });
   const cancelled = await start(engine, bugfix, { summary: 'Show the tax twice', ago: 1500 });
   await cancelled.person({ type: 'cancel', reason: 'Opened by mistake' });
-  for (const summary of ['Empty carts show a hint', 'The total has its currency']) {
-    const run = await start(engine, bugfix, { summary, ago: 2000 });
-    const { output, ms } = shop.test('fixed');
-    await run.work(20);
-    await run.send({ type: 'advance', output: 'Fixed', session: 'ada-1' });
-    await run.gates('green', output.slice(-4000), ms);
-    await run.send({ type: 'advance', output: 'Described', session: 'ada-1' });
-    await run.gates('green', '', 3);
-    await run.person({ type: 'review', verdict: 'approve' });
-  }
+  for (const summary of ['Empty carts show a hint', 'The total has its currency'])
+    await complete(engine, shop, summary, 2000);
 }
 
 /** Paths of the pictures by name. */
 export async function playShop(engine: Engine, shop: Shop): Promise<Record<string, string>> {
   await others(engine, shop);
   const page = ({ run }: Playing): string => `/runs/${run}`;
-  const done = await complete(engine, shop);
+  const done = await complete(engine, shop, 'Say why a card was refused', 400);
   const ended = await failed(engine);
   const cleared = await boundary(engine, shop);
   const fixing = await red(engine, shop);

@@ -1,11 +1,10 @@
 /** A small shop with tests that fail until someone fixes them. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { loadWorkflowTemplateFromString } from '../../src/definition/index.ts';
 import type { Definition } from '../../src/machine/index.ts';
-import { runtimeIn } from '../../src/testing/index.ts';
+import { createTestProject, runtimeIn } from '../../src/testing/index.ts';
 
 const cart = `export class Cart {
   #lines = [];
@@ -94,32 +93,19 @@ export interface Shop {
 }
 
 export function createShop(): Shop {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'stepfast-screens-')));
-  const root = join(directory, 'shop');
-  const home = join(directory, 'home');
-  const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: tmpdir() };
-  const write = (file: string, text: string): void => {
-    mkdirSync(dirname(join(root, file)), { recursive: true });
-    writeFileSync(join(root, file), text);
-  };
-  mkdirSync(home);
-  const all = {
+  const made = createTestProject({
     'src/cart.js': cart,
     'test/cart.test.js': tests,
     'package.json': '{ "type": "module", "scripts": { "test": "node --test" } }\n',
     '.stepfast/workflows/feature.yaml': checkoutText,
     '.stepfast/workflows/bugfix.yaml': bugfixText,
-  };
-  for (const [file, text] of Object.entries(all)) write(file, text);
-  const git = (...args: string[]): void => {
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@shop.example', ...args], {
-      cwd: root,
-      env,
-    });
-  };
-  git('init', '-q', '-b', 'main');
-  git('add', '-A');
-  git('commit', '-q', '-m', 'A shop');
+  });
+  const { home, env } = made;
+  const directory = dirname(home);
+  // The pages show its name.
+  const root = join(directory, 'shop');
+  renameSync(made.root, root);
+  const write = (file: string, text: string): void => writeFileSync(join(root, file), text);
   return {
     root,
     home,
@@ -136,6 +122,6 @@ export function createShop(): Shop {
       });
       return { output: stdout.replaceAll(directory, '~'), ms: Math.round(performance.now() - from) };
     },
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
+    [Symbol.dispose]: () => made[Symbol.dispose](),
   };
 }
