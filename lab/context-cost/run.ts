@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ensureBuilt } from '../../scripts/ensure-built.ts';
 import { versionOfHost } from '../../scripts/install-hosts.ts';
 import { type Measured, measure, variants } from './measure.ts';
-import { plot, section, textTable } from './section.ts';
+import { plot, printMeasured, section } from './section.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 const page = join(docs, 'driver.md');
@@ -17,7 +17,7 @@ const between = /(<!-- context-cost:begin -->\n)[\s\S]*?(<!-- context-cost:end -
 ensureBuilt();
 const measured: Measured[] = [];
 for (const variant of variants) measured.push(await measure(variant));
-console.log(textTable(measured));
+printMeasured(measured);
 if (process.argv.includes('--write')) {
   const about = {
     date: new Date().toISOString().slice(0, 10),

@@ -1,4 +1,5 @@
 /** The measured figures: a table for a terminal, the part of docs/driver.md, and its picture. */
+import { printTable } from '../figures.ts';
 import { drawChart, type Line } from '../plot.ts';
 import { type Measured, stepCount, type Variant } from './measure.ts';
 
@@ -42,20 +43,8 @@ const headOf = (measured: readonly Measured[]): string[] => [
   ...measured.map(({ variant }) => titles[variant]),
 ];
 
-export function textTable(measured: readonly Measured[]): string {
-  const rows = [headOf(measured), ...rowsOf(measured)];
-  const widths = headOf(measured).map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-        )
-        .join('  '),
-    )
-    .join('\n');
+export function printMeasured(measured: readonly Measured[]): void {
+  printTable([['input tokens so far', ...measured.map(({ variant }) => variant)], ...rowsOf(measured)]);
 }
 
 export interface About {

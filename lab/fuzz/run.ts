@@ -5,7 +5,6 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   compileCondition,
   hashDefinition,
@@ -16,20 +15,14 @@ import { StepfastError } from '../../src/errors.ts';
 import { costMeter } from '../../test/kit/cpu-time.ts';
 import { chosenSeed } from '../../test/kit/seed.ts';
 import { Dice } from '../../test/properties/dice.ts';
+import { options } from '../options.ts';
 
 const slowMs = 250;
 const root = join(import.meta.dirname, '..', '..');
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    runs: { type: 'string', default: '20000' },
-    seed: { type: 'string' },
-  },
-});
-const runs = Number(options.runs);
-const seed = chosenSeed(options.seed);
-if (positionals[0] !== 'definition' || ![runs, seed].every(Number.isFinite)) {
+const { runs, seed: asked, names } = options({ runs: 20_000, seed: '' });
+const seed = chosenSeed(asked);
+if (names[0] !== 'definition' || !Number.isFinite(seed)) {
   console.error('usage: npm run fuzz -- definition [--runs N] [--seed N]');
   process.exit(2);
 }
@@ -225,28 +218,31 @@ const mutations: ((text: string, random: Random) => string)[] = [
     return splice(text, random(text.length + 1), random(40), other.slice(from, from + random(200)));
   },
 ];
+const openings = [
+  ...[
+    '[',
+    '{',
+    '- ',
+    '? ',
+    'a: [',
+    '[{a: ',
+    '{? ',
+    '((',
+    '"',
+    "'",
+    '|',
+    '&a ',
+    '*a ',
+    ', ',
+    ': ',
+    '\t',
+    '\n-',
+  ],
+  '#\n',
+];
 const bombs: ((random: Random) => string)[] = [
   (random) =>
-    pick(random, [
-      '[',
-      '{',
-      '- ',
-      '? ',
-      'a: [',
-      '[{a: ',
-      '{? ',
-      '((',
-      '"',
-      "'",
-      '|',
-      '&a ',
-      '*a ',
-      ', ',
-      ': ',
-      '\t',
-      '\n-',
-      '#\n',
-    ])
+    pick(random, openings)
       .repeat(1 + random(60_000))
       .slice(0, 256 * 1024),
   (random) => Array.from({ length: 1 + random(400) }, (_, depth) => `${'  '.repeat(depth)}a:`).join('\n'),

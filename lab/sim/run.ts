@@ -3,21 +3,26 @@
  * `npm run sim [-- --histories N] [--seed N] [--only SEED] [--plant BUG|all]`.
  */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { chosenSeed } from '../../test/kit/seed.ts';
 import { type Plant, plants } from '../../test/sim/planted.ts';
 import { type History, simulate } from '../../test/sim/simulate.ts';
+import { options } from '../options.ts';
+
+const counted = ['agents', 'crashes', 'calls', 'answers', 'batches'] as const;
+const none = {
+  histories: 0,
+  agents: 0,
+  crashes: 0,
+  calls: 0,
+  answers: 0,
+  batches: 0,
+  lostAcks: 0,
+  doubleAdvances: 0,
+};
 
 interface Totals {
-  histories: number;
-  agents: number;
-  crashes: number;
-  calls: number;
-  answers: number;
-  batches: number;
-  lostAcks: number;
-  doubleAdvances: number;
+  counts: typeof none;
   failed: { seed: number; what: string }[];
 }
 
@@ -29,26 +34,15 @@ interface Work {
 const chunk = 25;
 const mostShown = 10;
 
-const empty = (): Totals => ({
-  histories: 0,
-  agents: 0,
-  crashes: 0,
-  calls: 0,
-  answers: 0,
-  batches: 0,
-  lostAcks: 0,
-  doubleAdvances: 0,
-  failed: [],
-});
+const empty = (): Totals => ({ counts: { ...none }, failed: [] });
 
-function add(totals: Totals, history: History): void {
-  totals.histories += 1;
-  for (const what of ['agents', 'crashes', 'calls', 'answers', 'batches'] as const)
-    totals[what] += history[what];
-  totals.lostAcks += history.findings.filter(({ kind }) => kind === 'lost').length;
-  totals.doubleAdvances += history.findings.filter(({ kind }) => kind === 'twice').length;
-  const [first] = history.findings;
-  if (first) totals.failed.push({ seed: history.seed, what: first.what });
+function add({ counts, failed }: Totals, { findings, ...history }: History): void {
+  counts.histories += 1;
+  for (const what of counted) counts[what] += history[what];
+  counts.lostAcks += findings.filter(({ kind }) => kind === 'lost').length;
+  counts.doubleAdvances += findings.filter(({ kind }) => kind === 'twice').length;
+  const [first] = findings;
+  if (first) failed.push({ seed: history.seed, what: first.what });
 }
 
 async function play({ first, count }: Work, plant: Plant | undefined): Promise<Totals> {
@@ -86,19 +80,15 @@ function playAll(
         if (running === 0) resolve(totals);
       };
       worker.on('error', reject).on('message', (part: Totals) => {
-        for (const what of Object.keys(part)) merge(totals, part, what);
+        for (const what of Object.keys(none) as (keyof typeof none)[])
+          totals.counts[what] += part.counts[what];
+        totals.failed.push(...part.failed);
         if (told(totals)) next = last;
         hand();
       });
       hand();
     }
   });
-}
-
-function merge(totals: Totals, part: Totals, what: string): void {
-  if (what === 'failed') totals.failed.push(...part.failed);
-  // The other keys of Totals hold numbers.
-  else totals[what as 'calls'] += part[what as 'calls'];
 }
 
 async function findPlants(named: readonly Plant[], seed: number, histories: number): Promise<void> {
@@ -125,22 +115,14 @@ async function replayOne(seed: number, plant: Plant | undefined): Promise<void> 
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      histories: { type: 'string' },
-      seed: { type: 'string' },
-      only: { type: 'string' },
-      plant: { type: 'string' },
-    },
-  });
-  const plant = plants.find((name) => name === values.plant);
-  if (values.plant !== undefined && values.plant !== 'all' && !plant)
-    throw new Error(`unknown planted bug '${values.plant}'. Use: all, ${plants.join(', ')}`);
-  if (values.only !== undefined) return await replayOne(Number(values.only), plant);
-  const seed = chosenSeed(values.seed);
-  if (values.plant !== undefined)
-    return await findPlants(plant ? [plant] : plants, seed, Number(values.histories ?? 10_000));
-  const histories = Number(values.histories ?? 5_000);
+  const asked = options({ histories: 0, seed: '', only: -1, plant: '' });
+  const plant = plants.find((name) => name === asked.plant);
+  if (!['', 'all', plant].includes(asked.plant))
+    throw new Error(`unknown planted bug '${asked.plant}'. Use: all, ${plants.join(', ')}`);
+  if (asked.only >= 0) return await replayOne(asked.only, plant);
+  const seed = chosenSeed(asked.seed);
+  if (asked.plant !== '') return await findPlants(plant ? [plant] : plants, seed, asked.histories || 10_000);
+  const histories = asked.histories || 5_000;
   const started = performance.now();
   const seconds = (): number => (performance.now() - started) / 1000;
   let shown = 0;
@@ -148,30 +130,25 @@ async function main(): Promise<void> {
   const totals = await playAll(seed, histories, undefined, (soFar) => {
     const due = Math.floor(seconds() / 15);
     if (due > shown)
-      console.log(`${soFar.histories} histories, ${soFar.crashes} crashes, ${soFar.failed.length} failures`);
+      console.log(
+        `${soFar.counts.histories} histories, ${soFar.counts.crashes} crashes, ${soFar.failed.length} failures`,
+      );
     shown = due;
     for (const failing of soFar.failed.slice(named, mostShown))
       console.log(`seed ${failing.seed}: ${failing.what}\n  npm run sim -- --only ${failing.seed}`);
     named = soFar.failed.length;
     return false;
   });
-  for (const what of ['histories', 'agents', 'crashes', 'calls', 'answers', 'batches'] as const)
-    console.log(`${what.padEnd(12)}${String(totals[what]).padStart(12)}`);
-  console.log(`per second  ${(totals.histories / seconds()).toFixed(0).padStart(12)}`);
+  const { counts } = totals;
+  for (const what of ['histories', ...counted] as const)
+    console.log(`${what.padEnd(12)}${String(counts[what]).padStart(12)}`);
+  console.log(`per second  ${(counts.histories / seconds()).toFixed(0).padStart(12)}`);
   const seeds = totals.failed.map((failing) => failing.seed).sort((a, b) => a - b);
   if (seeds.length > 0) console.log(`failing seeds: ${seeds.slice(0, 100).join(' ')}`);
-  const { crashes, lostAcks, doubleAdvances } = totals;
-  console.log(
-    JSON.stringify({
-      histories: totals.histories,
-      crashes,
-      lostAcks,
-      doubleAdvances,
-      failures: totals.failed.length,
-      seconds: Number(seconds().toFixed(1)),
-      seedBase: seed,
-    }),
-  );
+  const { crashes, lostAcks, doubleAdvances } = counts;
+  const result = { histories: counts.histories, crashes, lostAcks, doubleAdvances };
+  const more = { failures: totals.failed.length, seconds: Number(seconds().toFixed(1)), seedBase: seed };
+  console.log(JSON.stringify({ ...result, ...more }));
   if (totals.failed.length > 0) process.exitCode = 1;
 }
 

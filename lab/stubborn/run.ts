@@ -4,7 +4,6 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../../scripts/ensure-built.ts';
 import type { Event } from '../../src/machine/index.ts';
 import {
@@ -18,6 +17,8 @@ import {
 import { createClaudeProject } from '../../test/kit/claude.ts';
 import { chosenSeed } from '../../test/kit/seed.ts';
 import { Dice } from '../../test/properties/dice.ts';
+import { options } from '../options.ts';
+import { inParallel } from '../parallel.ts';
 import { habitOf, habits } from './model.ts';
 
 const gate = 'grep -q 42 total.txt || { echo not ok 1 - the total is wrong; exit 1; }';
@@ -36,39 +37,17 @@ const prompts = ['continue', 'what is the total?', 'are you sure?', '/compact', 
 const atOnce = 2;
 const mostHolds = 3;
 
-interface Tally {
-  falseDone: number;
-  caught: number;
-  forgedDecisions: number;
-  accepted: number;
-  endlessLoops: number;
-  silentEnds: number;
-}
+const none = { falseDone: 0, caught: 0, forgedDecisions: 0, accepted: 0, endlessLoops: 0, silentEnds: 0 };
+type Tally = typeof none;
 
-const { values } = parseArgs({
-  options: { sessions: { type: 'string', default: '20' }, seed: { type: 'string' } },
-});
-const sessions = Number(values.sessions);
-const seed = chosenSeed(values.seed);
+const { sessions, seed: asked } = options({ sessions: 20, seed: '' });
+const seed = chosenSeed(asked);
 ensureBuilt();
-const total: Tally = {
-  falseDone: 0,
-  caught: 0,
-  forgedDecisions: 0,
-  accepted: 0,
-  endlessLoops: 0,
-  silentEnds: 0,
-};
-let next = 0;
-await Promise.all(
-  Array.from({ length: atOnce }, async () => {
-    while (next < sessions) {
-      const number = next++;
-      const tally = await play(seed + number);
-      for (const key of Object.keys(total) as (keyof Tally)[]) total[key] += tally[key];
-    }
-  }),
-);
+const total = { ...none };
+await inParallel(sessions, atOnce, async (number) => {
+  const tally = await play(seed + number);
+  for (const key of Object.keys(total) as (keyof Tally)[]) total[key] += tally[key];
+});
 const broken = total.caught !== total.falseDone || total.accepted + total.endlessLoops + total.silentEnds > 0;
 console.log(JSON.stringify({ sessions, seed, ...total }));
 process.exitCode = broken ? 1 : 0;
@@ -143,14 +122,7 @@ const requestedAt = (events: readonly Event[], id: string): number =>
   Number.POSITIVE_INFINITY;
 
 async function judged({ project }: ClaudeProject, told: Told, shown: string, of: number): Promise<Tally> {
-  const tally: Tally = {
-    falseDone: told.lies.length,
-    caught: 0,
-    forgedDecisions: told.forged,
-    accepted: 0,
-    endlessLoops: 0,
-    silentEnds: 0,
-  };
+  const tally = { ...none, falseDone: told.lies.length, forgedDecisions: told.forged };
   const report = (what: string): void => console.log(`session ${of}: ${what}`);
   // The folder may be there again, with a workflow that the agent wrote after it had deleted everything.
   const isLeft = existsSync(join(project.root, '.stepfast', 'runs'));
