@@ -221,7 +221,7 @@ describe('advance', () => {
     ['k3f9x2ab:a#2', 'stale_handle'],
     ['k3f9x2ab:b#1', 'stale_handle'],
     ['k3f9x2ab:__proto__#1', 'stale_handle'],
-  ])('the handle %s is refused as %s, with the open one', (at, code) => {
+  ])('[pain 11] the handle %s is refused as %s, with the open one', (at, code) => {
     const run = new Run(workflow([action('a'), action('b')]));
     for (const reply of [
       run.advance('x', { at }),

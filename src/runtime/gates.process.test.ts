@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestProject, type TestProject } from '../testing/index.ts';
@@ -70,16 +70,6 @@ describe('gates that run in a process of their own', () => {
     expect(receipt?.tree).toMatch(/^git:[0-9a-f]{40}$/);
   });
 
-  test('[P3/2] the same call attaches to a run of gates that is under way', async () => {
-    const at = await started(workflow('[{ run: "until [ -e .git/go ]; do sleep 0.05; done" }]'));
-    const waiting = status(await advance(at, { waitMs: 0 }));
-    expect(waiting.checking?.id).toContain(at);
-    writeFileSync(join(project.root, '.git/go'), '');
-    expect(status(await advance(at)).step).toBe('after');
-    const runs = (await runtime.engine.entries(waiting.run)).flatMap(({ events }) => events);
-    expect(runs.filter(({ type }) => type === 'gates.requested')).toHaveLength(1);
-  });
-
   test('[P3/5] [pain 12] a red gate leaves the position open and shows the end of its output', async () => {
     const at = await started(workflow('[{ run: "echo 3 failing; exit 1" }]'));
     const red = status(await advance(at));
@@ -125,25 +115,6 @@ describe('gates that run in a process of their own', () => {
     expect((await runtime.engine.view(run))?.state.outputs.do?.tree).toBe(tree);
   });
 
-  test('[P3/13] when the run completes, a pass of the same command on the same tree is not run again', async () => {
-    const counted = 'echo x >> "$HOME/count"';
-    const at = await started(workflow(`[{ run: '${counted}', rerun: true }]`));
-    status(await advance(at));
-    const { at: last = '' } = status(await runtime.call({ type: 'status' }, agent));
-    expect(status(await advance(last)).status).toBe('complete');
-    expect(readFileSync(join(project.env.HOME ?? '', 'count'), 'utf8')).toBe('x\n');
-  });
-
-  test('[P3/13] a file that changed since makes the gate run again', async () => {
-    const counted = 'echo x >> "$HOME/count"';
-    const at = await started(workflow(`[{ run: '${counted}', rerun: true }]`));
-    status(await advance(at));
-    project.write({ 'late.txt': 'edited after the gate' });
-    const { at: last = '' } = status(await runtime.call({ type: 'status' }, agent));
-    expect(status(await advance(last)).status).toBe('complete');
-    expect(readFileSync(join(project.env.HOME ?? '', 'count'), 'utf8')).toBe('x\nx\n');
-  });
-
   test('[P3/14] gates that go on changing the tree are refused with the names of the files', async () => {
     const at = await started(workflow('[{ run: "date +%N >> changing.txt" }]'));
     expect(status(await advance(at)).unstable_files).toEqual(['changing.txt']);
@@ -158,21 +129,6 @@ describe('gates that run in a process of their own', () => {
     rmSync(join(project.root, 'broken'));
     const view = await runtime.engine.view(status(await runtime.call({ type: 'status' }, agent)).run);
     expect(view?.state.outputs.do).toBeUndefined();
-  });
-
-  test('gates see the run, the task and the inputs as variables', async () => {
-    const yaml = `name: checked
-description: d
-inputs: { issue: { type: string } }
-steps:
-  - { id: do, type: action, instructions: x, gate: [{ run: 'echo "$STEPFAST_RUN_ID $STEPFAST_INPUT_ISSUE"; exit 1' }] }
-`;
-    project.write({ '.stepfast/workflows/checked.yaml': yaml });
-    project.trust('checked');
-    runtime = project.runtime();
-    const begun = await runtime.start({ workflow: 'checked', inputs: { issue: '#7; rm -rf /' } }, agent);
-    const red = status(await advance(status(begun).at ?? ''));
-    expect(red.failed_gates?.[0]?.tail).toBe(`${red.run} #7; rm -rf /\n`);
   });
 
   test('exists, condition and read are checked without a command', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashDefinition, loadWorkflowTemplateFromString } from '../definition/index.ts';
@@ -53,24 +53,6 @@ async function begun(yaml: string, who = agent): Promise<{ runtime: LocalRuntime
 const pwned = (): boolean => existsSync(join(project.root, 'pwned'));
 
 describe('a run that came with the repository', () => {
-  test('is not trusted because it says that it has a trusted hash', async () => {
-    const evil = loadWorkflowTemplateFromString(gated('touch pwned'));
-    const runtime = project.runtime();
-    const bundled = runtime.resolve('release');
-    const command = { type: 'start', now: 1, run: 'checked-20261115-aaaaaaaa' } as const;
-    const { state, events } = respond(evil, null, command);
-    if (!state) throw new Error('not started');
-    await runtime.store.create(
-      command.run,
-      { definition: evil, hash: bundled.hash },
-      { now: 1, events },
-      state,
-    );
-    const { reply } = await runtime.call({ type: 'advance', output: 'done' }, agent);
-    expect(reply).toMatchObject({ code: 'untrusted' });
-    expect(pwned()).toBe(false);
-  });
-
   test('runs no command that its definition does not have', async () => {
     const harmless = loadWorkflowTemplateFromString(
       gated('true').replace("run: 'true'", 'exists: README.md'),
@@ -166,16 +148,6 @@ steps:
     return { runtime, worktree: answer.worktree ?? '', at: told(answer).at ?? '' };
   };
 
-  test('keeps what was committed on its branch when its worktree is made again', async () => {
-    const { runtime, worktree } = await claimed();
-    writeFileSync(join(worktree, 'work.txt'), 'work');
-    execFileSync('git', ['add', '-A'], { cwd: worktree, env: project.env });
-    execFileSync('git', ['commit', '-q', '-m', 'work'], { cwd: worktree, env: project.env });
-    project.git('worktree', 'remove', '--force', worktree);
-    const again = await runtime.call({ type: 'claim', holder: 'one', task: 'a.lock' }, agent);
-    expect(readFileSync(join(again.worktree ?? '', 'work.txt'), 'utf8')).toBe('work');
-  });
-
   test('runs no hook of the repository', async () => {
     mkdirSync(join(project.root, '.husky'));
     writeFileSync(join(project.root, '.husky/post-checkout'), `#!/bin/sh\ntouch '${project.root}/hooked'\n`, {
@@ -203,22 +175,6 @@ steps:
 });
 
 describe('a caller that does not name a run', () => {
-  test('changes nothing in the run of another worktree, but may look at it', async () => {
-    const linked = join(project.root, '../linked');
-    project.git('worktree', 'add', '-q', linked);
-    project.write({ '.stepfast/workflows/checked.yaml': gated('true') });
-    writeFileSync(join(linked, 'x'), '');
-    project.trust('checked');
-    const here = project.runtime();
-    await here.start({ workflow: 'checked' }, agent);
-    const there = project.runtime({ cwd: linked });
-    expect((await there.call({ type: 'advance', output: 'mine' }, other)).reply).toMatchObject({
-      code: 'several_runs',
-    });
-    expect(told(await there.call({ type: 'status' }, other)).step).toBe('do');
-    expect(told(await here.call({ type: 'status' }, agent)).step).toBe('do');
-  });
-
   test('keeps its words and its name out of a run that refuses them', async () => {
     const { runtime, run, at } = await begun(gated('true'));
     const stale = at.replace('#1', '#7');

@@ -172,30 +172,6 @@ describe('which run is meant', () => {
 });
 
 describe('several agents', () => {
-  test('[L/run] the command of a claimed task runs in the worktree of the task', async () => {
-    project.write({
-      '.stepfast/workflows/each.yaml': `name: each
-description: Each
-steps: [{ id: l, type: loop, parallel: 2 }]
-loops:
-  l:
-    - { id: set, type: run, run: 'echo "$STEPFAST_TASK_ID" > set.txt' }
-    - { id: code, instructions: Code it. }
-`,
-    });
-    project.trust('each');
-    const runtime = project.runtime();
-    const { run } = await runtime.start({ workflow: 'each' }, {});
-    await runtime.call({ type: 'setTasks', loop: 'l', tasks: [{ id: 'a', title: 'A' }] }, {}, { run });
-    const { worktree = '' } = await runtime.call({ type: 'claim', holder: 's' }, { session: 's' }, { run });
-    await expect
-      .poll(async () => (await runtime.engine.view(run ?? ''))?.state.cursors['l/a']?.subStep)
-      .toBe('code');
-    expect(readFileSync(join(worktree, 'set.txt'), 'utf8')).toBe('a\n');
-    expect(existsSync(join(project.root, 'set.txt'))).toBe(false);
-    expect((await runtime.engine.view(run ?? ''))?.state.status).toBe('running');
-  });
-
   test('a claim gives each its own worktree and branch', async () => {
     const runtime = project.runtime();
     await runtime.start({ workflow: 'crowd' }, one);

@@ -75,12 +75,20 @@ describe('[A16] runPendingGates', () => {
     );
   });
 
+  test('[A16] M7: a condition that cannot be decided blocks the position with the error', async () => {
+    const condition = 'size(state.none) > 0';
+    const machine = gated([{ condition }]);
+    machine.advance('done');
+    const waiting = { for: 'blocked', reason: expect.stringContaining(condition) };
+    expect(await run(machine)).toMatchObject({ status: 'waiting', waiting });
+  });
+
   test('[A16] commands get inputs and the run as variables, and the given environment', async () => {
-    const command = 'test "$STEPFAST_INPUT_NAME $STEPFAST_RUN_ID $EXTRA" = "it gated-local more"';
+    const command = 'test "$STEPFAST_INPUT_NAME $STEPFAST_RUN_ID $EXTRA" = "#7; rm -rf / gated-local more"';
     const machine = machineWith(
       [{ id: 'make', type: 'action', instructions: 'Make it.', gate: [{ run: command }] }],
       { inputs: { name: { required: true } } },
-      { name: 'it' },
+      { name: '#7; rm -rf /' },
     );
     machine.advance('made');
     const env = { PATH: process.env.PATH, EXTRA: 'more' };
