@@ -2,11 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type HostDialect, hostDialects } from '../../test/kit/dialects/index.ts';
-import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
-import { createHookKit, filesIn, type HookKit } from '../../test/kit/hooks.ts';
-import { createMemoryStore } from '../../test/kit/memory-store.ts';
-import { hashDefinition } from '../definition/index.ts';
-import { createEngine, newRun } from '../engine/index.ts';
+import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
 import { createPendingCalls, type HookInput, type HookKind, type HookOutput } from '../runtime/index.ts';
 import { stateDirectory } from '../workspace/index.ts';
 import { lateMs } from './deliver-briefing.ts';
@@ -124,13 +120,6 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
       );
       await called('a', { run: own.run ?? '', at: own.reply.at ?? '' });
       expect(await fire('prompt', { prompt: 'continue' })).toEqual({});
-    });
-
-    test('[P4/2] while another session works on the run there is a notice and no briefing', async () => {
-      await called('b', { run, at });
-      const { context = '' } = await fire('session_start');
-      expect(context).toContain(run);
-      expect(context).not.toContain(at);
     });
 
     test('[P4/6] a resumed session is briefed on its position', async () => {
@@ -300,23 +289,6 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
       await fire('subagent_stop', agent('s1'));
       expect((await state()).sessions['a/s1']?.endedAt).toBeDefined();
     });
-
-    test('of two with different positions and an unknown order none is guessed', async () => {
-      await called('a', { run, at });
-      await start('Look for typos.');
-      await start(`Do ${at}`);
-      for (const id of ['s1', 's2']) expect(await fire('subagent_start', agent(id))).toEqual({});
-    });
-  });
-
-  test('session end closes the record of the session, and a run that ended leaves no marks', async () => {
-    await called('a', { run, at });
-    await compact();
-    await fire('session_end');
-    expect((await state()).sessions.a?.endedAt).toBeDefined();
-    await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
-    await fire('session_start', { session: 'b' });
-    expect(filesIn(join(kit.runtime.project.directory, 'sessions', 'marks'))).toEqual(['because']);
   });
 
   test('[002/9] without a run every event is answered with nothing, and no file is created', async () => {
@@ -331,46 +303,5 @@ describe.each(hostDialects.map((dialect) => [dialect.host.name, dialect] as cons
     ] as const)
       expect(await fire(kind, { cwd: idle.project.root })).toEqual({});
     expect(existsSync(idle.runtime.project.directory)).toBe(false);
-  });
-
-  test("another host's payload is ignored", async () => {
-    for (const other of hostDialects.filter((each) => each.host !== host)) {
-      const input = { host: host.name, kind: 'session_start', session: 'a', cwd: kit.project.root } as const;
-      const { payload } = other.payload({ ...input, source: 'startup' });
-      const { event } = dialect.payload(input);
-      expect(await kit.send(host, event, payload)).toEqual({ stdout: '', stderr: '', exitCode: 0 });
-    }
-  });
-
-  test('a server that does not answer denies, holds and blocks nothing', async () => {
-    const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
-    const server: FakeServer = await startFakeServer(engine);
-    Object.assign(kit.project.env, { STEPFAST_URL: server.url, STEPFAST_TOKEN: server.token });
-    try {
-      await kit.runtime.call({ type: 'cancel' }, { actor: { kind: 'person', name: 'ann' } }, { run });
-      const who = { session: 'a', host: host.name, witness: 'hooks' } as const;
-      const started = await kit.project.runtime().start({ workflow: 'w' }, who);
-      run = started.run ?? '';
-      at = started.reply.at ?? '';
-      expect((await fire('session_start')).context).toContain(at);
-      await called('a', { run, at });
-      server.fault = () => ({ status: 401, body: '{"code":"unauthorized","message":"x"}' });
-      kit.wait(10 * 60_000);
-      const quiet = [
-        await use(names.edit),
-        await shell(),
-        await fire('prompt'),
-        await fire('stop'),
-        await fire('session_end'),
-      ];
-      expect(quiet.flatMap((output) => Object.keys(output))).toEqual(['say']);
-      const { context } = await fire('session_start', { source: 'resume' });
-      expect(context).toContain(at);
-      server.fault = () => 'none';
-      kit.wait(60_000);
-      expect((await fire('prompt')).context).toContain(at);
-    } finally {
-      await server.close();
-    }
   });
 });

@@ -39,11 +39,6 @@ const tool = (name: string, id: string, input: object, response: object = {}) =>
   tool_response: response,
 });
 const startup = (session = 'a') => kit.fire('SessionStart', { session_id: session, source: 'startup' });
-const otherWorktree = (): string => {
-  const worktree = join(kit.project.root, '..', 'other');
-  kit.project.git('worktree', 'add', '-q', worktree);
-  return worktree;
-};
 const compact = () => kit.fire('SessionStart', { source: 'compact' });
 
 describe('sessions that begin', () => {
@@ -54,14 +49,6 @@ describe('sessions that begin', () => {
     expect(context).toMatch(/\b7\b/);
     expect(context.match(/^- w-/gm)).toHaveLength(5);
     expect(context).not.toContain('ACTION REQUIRED');
-  });
-
-  test('[P4/5] after a clear the next session of the same process inherits', async () => {
-    await kit.called('a', { run, at });
-    await kit.fire('SessionEnd', { reason: 'clear' });
-    const { context } = await kit.fire('SessionStart', { session_id: 'b', source: 'clear' });
-    expect(context).toContain('ACTION REQUIRED');
-    expect((await state()).sessions.b?.from).toBe('a');
   });
 
   test('[M4] after a compaction required reading is to be read first, also what was read before it', async () => {
@@ -79,28 +66,6 @@ describe('sessions that begin', () => {
     await kit.call(run, { type: 'note', kind: 'artefact', text: 'docs/plan.md' });
     const { context } = await kit.fire('SessionStart', { source: 'resume' });
     expect(context).toContain('SINCE THEN\n- Files that the run produced do not exist here: docs/plan.md.');
-  });
-
-  test('[P4/7] a fork begins unbound', async () => {
-    await kit.called('a', { run, at });
-    await kit.fire('SessionStart', { session_id: 'f', source: 'fork' });
-    expect((await state()).sessions.f).toBeUndefined();
-  });
-
-  test('[P4/9] a session of another worktree that calls with a handle is bound, and known to be there', async () => {
-    await kit.called('w', { run, at }, { cwd: otherWorktree() });
-    expect((await state()).sessions.w?.worktree).toMatch(/^\{project_root\}\/..\/other(@|$)/);
-  });
-
-  test('[P4/9] a run is told in the worktree that its last session worked in, and in no other', async () => {
-    await kit.called('a', { run, at });
-    await kit.fire('SessionEnd', { reason: 'prompt_input_exit' });
-    // The tools' own name says where it works as well.
-    const seen = { type: 'session', now: Date.now(), session: 'mcp-1', event: { type: 'ended' } } as const;
-    await kit.runtime.engine.execute(run, seen);
-    const there = { session_id: 'w', source: 'startup', cwd: otherWorktree() };
-    expect((await kit.fire('SessionStart', there)).context).toBe('');
-    expect((await startup('n')).context).toContain(run);
   });
 
   test('[P4/11] [U1] when the run has ended, its person sees that once; then marks and bindings are gone', async () => {
@@ -232,14 +197,6 @@ describe('proof and repair', () => {
     expect((await kit.fire('PostToolUse', read('t1'))).context).toBe(context);
   });
 
-  test('what stands before the last compaction proves nothing', async () => {
-    await kit.called('a', { run, at });
-    const { context } = await compact();
-    kit.accept(context);
-    kit.writeDown({ type: 'system', subtype: 'compact_boundary' });
-    expect((await kit.fire('UserPromptSubmit', { prompt: 'go on' })).context).toBe(context);
-  });
-
   test('a startup that never came is made up for with the first prompt', async () => {
     expect((await kit.fire('UserPromptSubmit', { prompt: 'hello' })).context).toContain(run);
     expect((await kit.fire('UserPromptSubmit', { prompt: 'again' })).stdout).toBe('');
@@ -250,25 +207,6 @@ describe('proof and repair', () => {
   test('a session that began before the run is left alone', async () => {
     kit.writeDown({ type: 'user' });
     expect((await kit.fire('UserPromptSubmit', { prompt: 'hello' })).stdout).toBe('');
-  });
-});
-
-describe('tools', () => {
-  test('a required file that is read whole is recorded with its hash, others are not', async () => {
-    await kit.called('a', { run, at });
-    const file = (path: string, lines: object) =>
-      tool(
-        'Read',
-        `r${path}${JSON.stringify(lines).length}`,
-        { file_path: join(kit.project.root, path) },
-        { type: 'text', file: lines },
-      );
-    await kit.call(run, { type: 'note', kind: 'reminder', text: 'What hooks knew of the run is old.' });
-    await kit.fire('PostToolUse', file('docs/auth.md', { startLine: 1, numLines: 1, totalLines: 90 }));
-    await kit.fire('PostToolUse', file('README.md', { startLine: 1, numLines: 1, totalLines: 1 }));
-    expect((await state()).reading).toEqual({});
-    await kit.fire('PostToolUse', file('docs/auth.md', { startLine: 1, numLines: 1, totalLines: 1 }));
-    expect(Object.keys((await state()).reading)).toEqual(['{project_root}/docs/auth.md']);
   });
 });
 
@@ -307,12 +245,6 @@ loops:
     expect(held).toContain(mine);
     await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } }, options);
     parallel[Symbol.dispose]();
-  });
-
-  test("the summarizer's stop ends no session", async () => {
-    await kit.called('a', { run, at });
-    expect((await kit.fire('SubagentStop', { agent_id: 'x', agent_type: '' })).stdout).toBe('');
-    expect((await state()).sessions.a?.endedAt).toBeUndefined();
   });
 });
 

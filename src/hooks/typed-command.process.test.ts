@@ -243,18 +243,3 @@ test('an answer without a turn leaves the session idle, so that a check may wake
   const turn = kit.filesOf('a').includes('turn');
   expect(turn).toBe(false);
 });
-
-test('[L/enum] a start with a value that the only input does not take starts nothing and names those it takes', async () => {
-  kit.project.write({
-    '.stepfast/workflows/up.yaml': `name: up
-description: Upgrades
-inputs: { level: { required: true, enum: [patch, minor] } }
-steps: [{ id: a, type: action, instructions: Do it. }]
-`,
-  });
-  const { json } = await submit('/stepfast:start up major');
-  expect(json.systemMessage).toMatch(/patch, ?minor/);
-  expect(await run()).toBeUndefined();
-  await submit('/stepfast:start up minor');
-  expect((await state()).inputs).toEqual({ level: 'minor' });
-});
