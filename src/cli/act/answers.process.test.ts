@@ -131,19 +131,6 @@ test('[A2] a list that leaves out a task is refused; a person removes it, and th
   expect((await project.run(['log'], person)).stdout).toMatch(/task-2 removed by .*Later/);
 });
 
-test('[A2] an empty list of an agent waits for a person, who approves leaving the loop', async () => {
-  using project = looped();
-  await project.run(['start', 'w'], { env });
-  const emptied = await project.run(['tasks', 'build', '[]', '--json'], { env });
-  expect(JSON.parse(emptied.stdout)).toMatchObject({ status: 'waiting', waiting: { for: 'review' } });
-  const person = { env, terminal: true };
-  expect((await project.run(['status'], person)).stdout).toMatch(
-    /waits +for a person's review of leaving 'build' without tasks/,
-  );
-  const { code, stdout } = await project.run(['approve', '--json'], { ...person, input: ['y'] });
-  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: exit.ok, step: 'end' });
-});
-
 test('a missing input is refused with the command to type', async () => {
   using project = withWorkflow(two, 'inputs:\n  request: { type: string, required: true }\n');
   const { stderr } = await project.run(['start', 'w'], { env });

@@ -99,15 +99,6 @@ test('notes and the to-do list are kept and shown', async () => {
   });
 });
 
-test('an input of the wrong type and an unknown one are refused before anything starts', async () => {
-  using project = withFeature();
-  expect((await project.run(['start', 'feat', '--input', 'issue=soon'], { env })).stderr).toContain(
-    'is a number',
-  );
-  expect((await project.run(['start', 'feat', '--input', 'isue=7'], { env })).stderr).toContain("'issue'");
-  expect(JSON.parse((await project.run(['runs', '--json'], { env })).stdout)).toEqual({ runs: [] });
-});
-
 test('an unknown workflow is not found, an unknown run neither', async () => {
   using project = withFeature();
   expect((await json(project, 'start', 'faet')).code).toBe(exit.notFound);

@@ -95,13 +95,6 @@ test('[U16] every decision is one question with yes or no, after what will be do
   expect((await project.run(['rewind', 'plan'], person)).code).toBe(exit.ok);
 });
 
-test('a rejection brings the words back to the step', async () => {
-  using project = await waiting();
-  await project.run(['reject', 'Name the file'], { env, terminal: true, input: ['y'] });
-  const { stdout } = await project.run(['status'], { env });
-  expect(stdout).toContain('Name the file');
-});
-
 test('approving where nothing waits is refused without a question', async () => {
   using project = await waiting();
   await project.run(['approve'], { env, terminal: true, input: ['y'] });
@@ -164,15 +157,6 @@ test('[U11] trust without a name asks about each workflow that is not trusted', 
   expect(declined.stderr).toContain('rm -rf build');
   expect(await trust(['y'])).toMatchObject({ code: exit.ok, workflows: [['risky', true]] });
   expect(await trust([])).toMatchObject({ code: exit.ok, workflows: [] });
-});
-
-test('an edited workflow is no longer trusted', async () => {
-  using project = await waiting();
-  await project.run(['trust', 'risky'], { env, terminal: true, input: ['y'] });
-  writeFileSync(join(project.root, '.stepfast/workflows/risky.yaml'), risky.replace('build', '~'));
-  expect(JSON.parse((await project.run(['start', 'risky', '--json'], { env })).stdout).code).toBe(
-    'untrusted',
-  );
 });
 
 test('A9: an edit of prose keeps the trust; when commands change, the person sees which', async () => {

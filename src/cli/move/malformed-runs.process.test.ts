@@ -152,34 +152,21 @@ function sealed(run: string, lines: Line[]): Uint8Array {
   );
 }
 
-test.each<[string, (archive: Archive) => void, string]>([
-  [
-    'an event',
-    ({ entries }) => Object.assign(entries[0]?.events[0] ?? {}, { summary: 7 }),
-    'summary is no text',
-  ],
-  [
-    'a caller',
-    ({ entries }) => Object.assign(entries[0] ?? {}, { actor: { kind: 'root' } }),
-    'is not a batch',
-  ],
-  [
-    'a workflow',
-    ({ definition }) => Object.assign(definition, { todo_path: '../x' }),
-    'must stay inside the project',
-  ],
-])('a file with %s that cannot be is not imported', async (_, spoil, words) => {
+test('a file with an event that cannot be is not imported', async () => {
   using project = createTestFolder({ '.stepfast/workflows/w.yaml': workflow });
   const act = async (...args: string[]) => project.run(args, { env });
   const { run }: { run: string } = JSON.parse((await act('start', 'w', '--json')).stdout);
   await act('export', run, '--output', 'run.json');
   const file = join(project.root, 'run.json');
   const { digest: _digest, ...archive }: Archive = JSON.parse(readFileSync(file, 'utf8'));
-  spoil({ ...archive, digest: '' });
+  Object.assign(archive.entries[0]?.events[0] ?? {}, { summary: 7 });
   archive.hash = hashDefinition(archive.definition);
   const digest = `sha256:${hash('sha256', JSON.stringify(archive), 'hex')}`;
   writeFileSync(file, JSON.stringify({ ...archive, digest }));
   rmSync(join(project.root, '.stepfast/runs'), { recursive: true });
-  expect(await act('import', 'run.json')).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
+  expect(await act('import', 'run.json')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('summary is no text'),
+  });
   expect((await act('runs')).stdout).toBe('');
 });

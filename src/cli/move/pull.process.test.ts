@@ -105,30 +105,6 @@ test('[P6/10] a pull after keeping the local history says so and how to push it'
   expect((await a.run(['pull', run], { env })).code).toBe(exit.no);
 });
 
-test('[P6/10] an imported run that continued otherwise than its original is never mixed with it', async () => {
-  using clones = await createTwoClones();
-  const { a, b, run, env } = clones;
-  await a.run(['push', '--yes'], { env });
-  await a.run(['export', run, '-o', join(b.root, 'run.json')], { env });
-  await b.run(['import', 'run.json'], { env });
-  for (const [project, text] of [
-    [a, 'Said on A'],
-    [b, 'Said on B'],
-  ] as const)
-    await project.run(['note', 'decision', text, '--run', run], { env });
-  await a.run(['push', run, '--yes'], { env });
-  const told = await b.run(['pull', run, '--json'], { env });
-  expect(told.code).toBe(exit.no);
-  expect(JSON.parse(told.stdout)).toMatchObject({ code: 'diverged', common: { seq: 1 } });
-  const person = { env, terminal: true };
-  const mine = await b.run(['pull', run, '--keep', 'mine'], { ...person, input: ['y'] });
-  expect(mine.code, mine.stderr).toBe(exit.ok);
-  expect((await b.run(['push', run], { ...person, input: ['n'] })).stderr).toContain('Push it?');
-  const kept = await b.run(['pull', run, '--keep', 'theirs'], { ...person, input: ['y'] });
-  expect(kept.code, kept.stderr).toBe(exit.ok);
-  expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
-});
-
 test('A18: an imported run and the same run of the remote are one history, on whichever side it continues', async () => {
   using clones = await createTwoClones();
   const { a, b, run, env } = clones;
@@ -155,20 +131,4 @@ test('A18: an imported run and the same run of the remote are one history, on wh
   const notes = (project: typeof a) =>
     project.run(['log', run, '--json'], { env }).then(({ stdout }) => stdout.match(/Said on \w/g));
   expect(await notes(a)).toEqual(await notes(b));
-});
-
-test('A18: an imported run that continues first is taken by the machine that exported it', async () => {
-  using clones = await createTwoClones();
-  const { a, b, run, env } = clones;
-  await a.run(['push', '--yes'], { env });
-  const file = join(b.home, 'run.json');
-  await a.run(['export', run, '--output', file], { env });
-  await b.run(['import', file], { env });
-  await b.run(['note', 'decision', 'Said on B', '--run', run], { env });
-  expect((await b.run(['push', run, '--yes'], { env })).code).toBe(exit.ok);
-  const pulled = JSON.parse((await a.run(['pull', run, '--json'], { env })).stdout);
-  expect(pulled).toMatchObject({ did: 'continued', batches: 1, ahead: 0 });
-  await a.run(['note', 'decision', 'Said on A', '--run', run], { env });
-  expect((await a.run(['status', '--run', run, '--json'], { env })).code).toBe(exit.ok);
-  expect((await a.run(['push', run, '--yes'], { env })).code).toBe(exit.ok);
 });
