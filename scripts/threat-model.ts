@@ -55,7 +55,7 @@ export const rows: readonly Row[] = [
     action: 'Get a credential with a wrong passphrase',
     does: ['POST /v1/credentials', 'POST /sign-in'],
     may: no,
-    tests: ['test/e2e/server/people.test.ts: is tried five times a minute'],
+    tests: ['src/server/people.test.ts: names that strangers make up do not give a token more tries'],
   },
   {
     action: 'Choose a passphrase',
@@ -101,8 +101,8 @@ export const rows: readonly Row[] = [
     may: { ...workers, agent: 'label' },
     tests: [
       `${file}: of its own work under another session name is labelled`,
-      `${file}: that must be independent is refused to its author`,
-      `${file}: by an agent cannot abandon the run`,
+      'src/machine/own-review.test.ts: that must be independent take another principal, or a person',
+      'src/machine/own-review.test.ts: an agent cannot abandon a run',
     ],
   },
   {

@@ -295,3 +295,15 @@ test('logs and metrics know patterns, never tokens, bodies or queries', async ()
       expect(told).not.toContain(secret);
   }
 });
+
+test('S11: the log has the client address and the request id', async () => {
+  await using own = await startServer({ proxies: 1 });
+  const headers = { 'X-Forwarded-For': '6.6.6.6, 192.0.2.7', 'X-Request-Id': 'of-the-proxy-1' };
+  const answer = await own.call('GET', '/v1/whoami', { token: own.token('north'), headers });
+  expect(answer.headers.get('x-request-id')).toBe('of-the-proxy-1');
+  await own.call('GET', '/v1/whoami', { token: 'bad', headers: { 'X-Forwarded-For': '192.0.2.8' } });
+  expect(own.logged.map((line) => JSON.parse(line))).toMatchObject([
+    { request: 'of-the-proxy-1', address: '192.0.2.7', status: 200, project: 'north' },
+    { request: expect.any(String), address: '192.0.2.8', status: 401 },
+  ]);
+});

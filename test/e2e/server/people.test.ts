@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashToken, newToken } from '../../../src/token-format.ts';
 import { call } from '../../kit/server/http.ts';
-import { becomePerson, credentialOf, passphrase } from '../../kit/server/person.ts';
+import { becomePerson, passphrase } from '../../kit/server/person.ts';
 import { createPlace, main, type Place, typeIn, waitingRun } from '../../kit/server/place.ts';
 import type { Served } from '../../kit/server/serve.ts';
 import { type Shop, serveShop } from '../../kit/server/shop.ts';
@@ -111,25 +111,6 @@ describe('S5: a decision at a terminal', () => {
 });
 
 describe('S5: a passphrase', () => {
-  test('is tried five times a minute with one token, and nobody else is kept out', async () => {
-    const dora = await becomePerson(shop.server.url, await invitationFor('Dora'));
-    const ed = await becomePerson(shop.server.url, await invitationFor('Ed'));
-    const guess = async (token: string) =>
-      (
-        await call(shop.server.url, 'POST', '/v1/credentials', {
-          token,
-          body: { passphrase: 'a wrong guess' },
-        })
-      ).body.code;
-    const guesses = [];
-    for (let each = 0; each < 7; each += 1) guesses.push(await guess(dora.login));
-    expect(guesses.slice(0, 5)).toEqual(Array(5).fill('wrong_passphrase'));
-    expect(guesses.slice(5)).toContain('too_many_tries');
-    expect(await credentialOf(shop.server.url, ed.login)).toMatch(/^sf_/);
-    const browser = { project: 'shop', name: 'Dora', passphrase };
-    expect(await call(shop.server.url, 'POST', '/sign-in', { body: browser })).toMatchObject({ status: 200 });
-  });
-
   test('of a browser reads with its cookie, and decides with what only the page has', async () => {
     const { login } = await becomePerson(shop.server.url, await invitationFor('Dan'));
     const { run } = (

@@ -146,34 +146,6 @@ describe('every command', () => {
   });
 });
 
-describe('answers that are lost', () => {
-  test('every call is done once, and told as if nothing had happened', async () => {
-    await login();
-    const { run, at } = await flaky(() => json('start', 'plain', '--summary', 'Once'));
-    const noted = await flaky(() => stepfast(['note', 'decision', 'Use steel', '--run', run]));
-    expect(noted.code).toBe(0);
-    const advanced = await flaky(() => json('advance', 'Planned.', '--at', at));
-    expect(advanced).toMatchObject({ step: 'build' });
-    expect(advanced).not.toHaveProperty('replayed');
-    expect(wire.lost).toBeGreaterThan(3);
-    const state = (await team.engine.view(run))?.state;
-    expect(state?.notes).toHaveLength(1);
-    const all = await events(run);
-    expect(all.filter(({ type }) => type === 'position.completed')).toHaveLength(1);
-    const begun = await team.engine.runs();
-    expect(begun.filter(({ state: each }) => each?.summary === 'Once')).toHaveLength(1);
-  });
-
-  test('a server that stays away is named, and nothing is kept here in its place', async () => {
-    await login();
-    wire.mode = 'away';
-    const { code, stderr } = await stepfast(['start', 'plain', '--summary', 'Nowhere']);
-    expect(code).toBe(1);
-    expect(stderr).toContain(`The server ${wire.url} cannot be reached`);
-    expect(existsSync(join(project.root, '.stepfast/runs'))).toBe(false);
-  });
-});
-
 describe('hooks, as programs', () => {
   test('a session is briefed from the server, and from memory when it is dead', async () => {
     await login();
@@ -201,15 +173,6 @@ describe('hooks, as programs', () => {
     }
   });
 });
-
-async function flaky<T>(act: () => Promise<T>): Promise<T> {
-  const { lost } = wire;
-  wire.mode = 'cut';
-  const done = act();
-  await until(async () => wire.lost >= lost + 2);
-  wire.mode = 'on';
-  return await done;
-}
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 600; tries += 1) {

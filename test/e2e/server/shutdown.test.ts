@@ -21,9 +21,12 @@ afterAll(() => shop?.[Symbol.asyncDispose]());
 /** Far less than a long poll (25 s) or a stream lasts, far more than a slow machine needs. */
 const limitMs = 20_000;
 
-async function stopped(server: Served): Promise<{ code: number | null; ms: number }> {
+async function stopped(
+  server: Served,
+  signal?: NodeJS.Signals,
+): Promise<{ code: number | null; ms: number }> {
   const began = performance.now();
-  const code = await server.stop();
+  const code = await server.stop(signal);
   return { code, ms: performance.now() - began };
 }
 
@@ -85,7 +88,7 @@ test('[S8] requests that do not end are given a moment, then cut off', async () 
   );
   await locked.waitedFor();
   await expect.poll(() => inFlight(server)).toBe(2);
-  const { code, ms } = await stopped(server);
+  const { code, ms } = await stopped(server, 'SIGINT');
   expect(code).toBe(0);
   expect(ms).toBeLessThan(limitMs);
   expect(await blocked).toBe('cut off');
