@@ -45,6 +45,13 @@ describe.skipIf(!canOpenDashboard)('over files', () => {
     },
   );
 
+  test('work cannot be sent back without words', async () => {
+    const action = actions.find(({ does }) => does === 'sends work back with words') ?? expect.unreachable();
+    const { form } = await open(action);
+    await form.getByRole('group').getByText('Send back', { exact: true }).click();
+    expect(await form.getByRole('button', { name: action.send }).isDisabled()).toBe(true);
+  });
+
   /** With what the page does not yet know: its stream and its answers stay away. */
   const late = actions.filter(({ does }) =>
     ['sends work back with words', 'answers a question', 'sends back what is blocked'].includes(does),

@@ -80,27 +80,6 @@ it('a review is found, read and decided with the keyboard, and another browser s
   expect(problems).toEqual([]);
 });
 
-it('work is sent back with words, and a question is answered', async () => {
-  const { run, at, call } = await stage.start('Sepia');
-  await call({ type: 'advance', output: 'Planned', at });
-  await goTo(`/runs/${run}/review/${encodeURIComponent(at)}`);
-  await page.getByText('Send back').click();
-  const send = page.getByRole('button', { name: 'Send back' });
-  expect(await send.isDisabled()).toBe(true);
-  await page.getByRole('textbox').fill('Name the colors');
-  await send.click();
-  await expect
-    .poll(async () => Object.values((await stateOf(run))?.cursors ?? {})[0]?.feedback)
-    .toBe('Name the colors');
-  await call({ type: 'ask', text: 'Which blue?' });
-  await goTo(`/runs/${run}`);
-  await page.getByRole('link', { name: /^Answer/ }).click();
-  await page.getByRole('textbox', { name: 'Your answer' }).fill('The dark one');
-  await page.getByRole('button', { name: 'Answer' }).click();
-  await expect.poll(async () => (await stateOf(run))?.questions[0]?.answer).toBe('The dark one');
-  expect(problems).toEqual([]);
-});
-
 async function bottomOf(part: Locator): Promise<number> {
   const box = await part.boundingBox();
   if (!box) throw new Error('it is not shown');
@@ -130,32 +109,6 @@ it('a task says what it is and waits for, and a step who approved it', async () 
   await task.waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: /Plan.*approved/ }).click();
   await page.getByText('Approved by Ada').waitFor();
-  expect(problems).toEqual([]);
-});
-
-it('a run is paused, continued, rewound and cancelled, each after the page has said what that does', async () => {
-  const { run, at, call } = await stage.start('Larger text');
-  await call({ type: 'advance', output: 'Planned', at });
-  await call({ type: 'review', verdict: 'approve', at }, person);
-  await goTo(`/runs/${run}`);
-  const act = async (item: RegExp, verb: RegExp, step?: string) => {
-    await page.getByRole('button', { name: 'Actions' }).click();
-    await page.getByRole('button', { name: item }).click();
-    const dialog = page.getByRole('dialog');
-    if (step !== undefined) await dialog.getByRole('combobox').selectOption(step);
-    expect((await dialog.getByRole('status').textContent())?.length).toBeGreaterThan(20);
-    await dialog.getByRole('button', { name: verb }).click();
-    await dialog.waitFor({ state: 'hidden' });
-  };
-  await act(/^Pause/, /^Pause/);
-  expect((await stateOf(run))?.paused).toBeDefined();
-  await page.getByRole('link', { name: /^Continue/ }).waitFor();
-  await act(/^Continue/, /^Continue/);
-  expect((await stateOf(run))?.paused).toBeUndefined();
-  await act(/^Rewind/, /^Rewind/, 'plan');
-  expect((await stateOf(run))?.step).toBe('plan');
-  await act(/^Cancel the run/, /^Cancel/);
-  expect((await stateOf(run))?.status).toBe('cancelled');
   expect(problems).toEqual([]);
 });
 

@@ -4,17 +4,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Engine } from '../../../src/engine/index.ts';
 import { browserProgram, sharedBrowser } from '../../kit/browser.ts';
 import { axe, expectAccessible } from '../../kit/dashboard/axe.ts';
-import { measureSeen } from '../../kit/dashboard/seen.ts';
 import { signInTo } from '../../kit/dashboard/sign-in.ts';
 import { openTeamSite, type TeamSite } from '../../kit/dashboard/site.ts';
 import { situations } from '../../kit/dashboard/situations.ts';
 import { action, workflow } from '../../kit/run.ts';
 import { startIssuer } from '../../kit/server/issuer.ts';
 import { passphrase } from '../../kit/server/person.ts';
-import { actions } from './actions.ts';
-import { corpus, playHostile } from './hostile.ts';
-import { openHostilePages } from './hostile-pages.ts';
-import { fillDecision, openDecision } from './perform.ts';
 
 const it = test.skipIf(browserProgram === undefined);
 const definition = workflow([action('plan', { title: 'Plan', review: { by: 'human' } }), action('build')]);
@@ -235,34 +230,11 @@ it('a request with the cookie must come from a page of this server', async () =>
   expect((await fetch(`${site.url}/v1/nothing`)).status).toBe(404);
 });
 
-it('another browser sees a decision in the list, in what needs a person and on the run', async () => {
-  const { row, needs, page } = await measureSeen(site, await sharedBrowser(), 1);
-  // Clocks of two processes may differ by a little.
-  for (const ms of [...row, ...needs, ...page]) expect(ms).toBeGreaterThan(-50);
-  expect(row).toHaveLength(1);
-});
-
 async function enter(): Promise<Page> {
   const page = await site.enter(await sharedBrowser());
   pages.push(page);
   return page;
 }
-
-it('a person who answers a question too late is told so and keeps the words', async () => {
-  const answer = actions.find(({ in: where }) => where === 'question') ?? expect.unreachable();
-  const played = await situations.question(engine, 'Which currency?');
-  const page = await enter();
-  await page.goto(`${site.url}/runs/${played.run}`);
-  const form = await openDecision(page, answer);
-  await fillDecision(form, answer);
-  await page.route('**/v1/runs/*/page', (route) => route.abort());
-  await played.person({ type: 'rewind', to: 'think' });
-  const before = await played.state();
-  await form.getByRole('button', { name: answer.send }).click();
-  await form.getByRole('alert').waitFor();
-  expect(await form.getByRole('textbox').inputValue()).toBe('Euro');
-  expect(await played.state()).toEqual(before);
-});
 
 it('a workflow is drawn and played, and what needs files is not shown', async () => {
   const { run, at } = await situations.review(engine, 'Dark mode');
@@ -275,11 +247,4 @@ it('a workflow is drawn and played, and what needs files is not shown', async ()
   await page.goto(`${site.url}/runs/${run}/review/${encodeURIComponent(await at())}`);
   await page.getByRole('heading', { name: 'Your decision' }).waitFor();
   expect(await page.getByText('The change').count()).toBe(0);
-});
-
-it('every hostile text in every field of a run is text', async () => {
-  const { run } = await playHostile(engine, (field) => `${field}: ${corpus.join(' ')}`, 'parked');
-  const pages = await openHostilePages(site, await enter());
-  await pages.visit('/');
-  await pages.openParts(run);
 });
