@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Files } from '../../src/store/index.ts';
 import { Dice } from '../properties/dice.ts';
 import { createDisk } from './disk.ts';
-import { Crashed, createMachine, type Faults, type Machine, noFaults } from './fault-files.ts';
+import { createMachine, type Faults, type Machine, noFaults } from './fault-files.ts';
 import { createScheduler, type Process, type Scheduler } from './scheduler.ts';
 
 interface Bench {
@@ -76,32 +76,6 @@ test('bytes without a sync survive a power loss whole, torn, scribbled over, or 
   expect([...seen].filter((read) => !read.startsWith('old|'))).toEqual([]);
 });
 
-test('what was synced, and its name too, survives every power loss', async () => {
-  const seen = await afterPowerLoss('/d/f', async (files) => {
-    await files.makeDirectory('/d');
-    await files.create('/d/f', bytes('kept'));
-    await files.sync('/d/f');
-    await files.syncDirectory('/d');
-    await files.syncDirectory('/');
-  });
-  expect([...seen]).toEqual(['kept']);
-});
-
-test('a synced file is lost with a name that was not, of the file or of a directory above it', async () => {
-  const file = await afterPowerLoss('/f', async (files) => {
-    await files.create('/f', bytes('kept'));
-    await files.sync('/f');
-  });
-  expect([...file].sort()).toEqual(['kept', 'no file']);
-  const directory = await afterPowerLoss('/d/f', async (files) => {
-    await files.makeDirectory('/d');
-    await files.create('/d/f', bytes('kept'));
-    await files.sync('/d/f');
-    await files.syncDirectory('/d');
-  });
-  expect([...directory].sort()).toEqual(['kept', 'no file']);
-});
-
 test('a rename is whole: the old file or the new one, and the new one for sure after a sync of the directory', async () => {
   const replace = async (files: Files): Promise<void> => {
     await files.create('/f', bytes('old'));
@@ -127,29 +101,6 @@ test('a removed name may come back after a power loss', async () => {
     await files.remove('/f');
   });
   expect([...seen].sort()).toEqual(['lock', 'no file']);
-});
-
-test('what a killed process wrote stays, and another process can sync it', async () => {
-  const { machine, files, process, play } = bench(1);
-  await play(files.append('/f', bytes('written')));
-  machine.kill(process);
-  const other = machine.spawn();
-  expect(text(await play(other.files.read('/f')))).toBe('written');
-  await play(other.files.sync('/f'));
-  await play(other.files.syncDirectory('/'));
-  machine.losePower();
-  expect(text(await play(machine.spawn().files.read('/f')))).toBe('written');
-});
-
-test('a dead process gets no answer to what it asked, and Crashed for what it asks', async () => {
-  const { machine, files, process, died, play } = bench(1);
-  const asked = files.append('/f', bytes('never'));
-  machine.kill(process);
-  expect(await play(asked)).toBeUndefined();
-  expect(await play(files.read('/f'))).toBeInstanceOf(Crashed);
-  expect(await play(files.sleep(5))).toBeInstanceOf(Crashed);
-  expect(died).toEqual([1]);
-  expect(machine.disk.file('/f')).toBeUndefined();
 });
 
 test('a crash comes before, within or after a write', async () => {
@@ -220,34 +171,4 @@ test('two writers never mix their bytes, and a reader may see a part of a write'
     expect(['aaaabbbb', 'bbbbaaaa']).toContain(text(await play(files.read('/f'))));
   }
   expect([...parts].some((part) => part.length % 4 !== 0)).toBe(true);
-});
-
-test('sleep is virtual: a day passes at once, and the earliest sleeper wakes first', async () => {
-  const { files, scheduler, play } = bench(3);
-  const woken: string[] = [];
-  await play(
-    Promise.all([
-      files.sleep(86_400_000).then(() => woken.push('late')),
-      files.sleep(200).then(() => woken.push('early')),
-    ]),
-  );
-  expect(woken).toEqual(['early', 'late']);
-  expect(scheduler.now).toBeGreaterThanOrEqual(86_400_000);
-});
-
-test('the same seed gives the same interleaving, another seed another', async () => {
-  const play = async (seed: number): Promise<string> => {
-    const { machine, play: run } = bench(seed);
-    const writers = Array.from({ length: 6 }, () => machine.spawn());
-    await run(
-      Promise.all(
-        writers.map(async ({ files, process }) => {
-          for (let turn = 0; turn < 4; turn += 1) await files.append('/f', bytes(`${process.number},`));
-        }),
-      ),
-    );
-    return text(await run(machine.spawn().files.read('/f'))) ?? '';
-  };
-  expect(await play(7)).toBe(await play(7));
-  expect(await play(7)).not.toBe(await play(8));
 });
