@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, expect, it } from 'vitest';
-import { nextForTools, refusalText, toolVoice } from '../../src/messages/index.ts';
+import { refusalText, toolVoice } from '../../src/messages/index.ts';
 import type { TestProject } from '../../src/testing/index.ts';
 import { type Called, type Connection, connect, createProject, entry, eras } from '../mcp/kit.ts';
-import { asking, gated, looped, noisy, plain, writers } from '../mcp/workflows.ts';
+import { asking, gated, looped, plain, writers } from '../mcp/workflows.ts';
 
 const cleanups: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -236,37 +236,6 @@ it('[P3/2] gates run in a process of their own: a call attaches, and the run out
   const whole = await server.call('workflow_context', { section: 'status' });
   expect(whole.text).toContain('failed with exit 1. Output:\n> one\n> two');
   expect(existsSync(join(project.root, 'slow.txt'))).toBe(false);
-});
-
-it('a big run with a red gate is told in 300 tokens beside the instructions, and the rest on demand', async () => {
-  const project = projectWith({ noisy });
-  project.trust('noisy');
-  const server = await connected(project, '2026');
-  await server.call('workflow_start', { workflow: 'noisy', summary: 'many' });
-  const tasks = Array.from({ length: 1000 }, (_, index) => ({
-    id: `task-${index}`,
-    title: `Parse the header of archive format number ${index}`,
-    description: 'Long words '.repeat(30),
-  }));
-  const tokens = ({ instructions: _, ...S }: Called['S']): number => encode(JSON.stringify(S)).length;
-  const set = await server.call('workflow_set_tasks', { loop_id: 'work', tasks });
-  expect(set.S).toMatchObject({ task: { index: 0, total: 1000 } });
-  expect(tokens(set.S)).toBeLessThanOrEqual(300);
-  const red = await server.call('workflow_advance', { output: 'done', at: set.S.at });
-  const loud = /run: '(.*)' \}/.exec(noisy)?.[1] ?? '';
-  expect(red.S).toMatchObject({
-    failed_gates: [
-      { exit: 1, tail: expect.stringMatching(/header.ts:199\nline 200: expected 3 to be 4 .*:200$/) },
-    ],
-    more: 'the output in full: workflow_context, section status',
-    next: nextForTools({ do: 'fix', at: set.S.at, gates: [{ what: loud, exit: 1 }] }),
-  });
-  expect(tokens(red.S)).toBeLessThanOrEqual(300);
-  const { text } = await server.call('workflow_context', { section: 'status' });
-  expect(text).toContain('line 170: expected');
-  const listed = await server.call('workflow_context', { section: 'tasks' });
-  expect(listed.text).toContain('work: 0 of 1000 done');
-  expect(listed.text).toMatch(/Truncated: a section holds about 15,000 tokens\.$/);
 });
 
 const opening =

@@ -183,64 +183,6 @@ test('[004/7] [pain 16] a run that was begun on one machine goes on on another a
   expect(sessions).toMatch(/session-on-machine-b .* machine-b /);
 });
 
-test('[P6/6] [P6/10] histories that went apart are told on both machines, and a person chooses', async () => {
-  const run = await begun();
-  b.stepfast('pull');
-  b.stepfast('note', 'decision', 'Said on B', '--run', run);
-  a.stepfast('note', 'decision', 'Said on A', '--run', run);
-  a.stepfast('note', 'decision', 'Said again on A', '--run', run);
-  expect(b.json('push', '--yes')).toMatchObject({ did: 'sent' });
-  const before = a.journal();
-
-  for (const command of [['push', '--yes'], ['pull']]) {
-    const told = a.stepfast(...command);
-    expect(told.code).toBe(1);
-    expect(told.stderr).toMatch(/since batch \d+/);
-    expect(told.stderr).toMatch(
-      /here .*2 batches.*\n +at build\n +by agent session-on-machine-a on machine-a\n +decision {2}Said on A\n +decision {2}Said again on A\n/,
-    );
-    expect(told.stderr).toMatch(
-      /origin .*1 batch,.*\n +at build\n +by agent session-on-machine-b on machine-b\n.* {2}decision {2}Said on B\n/s,
-    );
-    expect(told.stderr).toContain('--keep theirs');
-    expect(told.stderr).toContain('--keep mine');
-  }
-  expect(a.json('pull', run)).toMatchObject({
-    code: 'diverged',
-    here: { batches: 2 },
-    there: { batches: 1 },
-  });
-  expect(a.json('pull', run, '--keep', 'theirs')).toMatchObject({ code: 'person_only' });
-  expect((await a.person(['no'], 'pull', run, '--keep', 'theirs')).code).toBe(1);
-  expect(a.journal()).toEqual(before);
-
-  const kept = await a.person(['y'], 'pull', run, '--keep', 'mine');
-  expect(kept.stdout, kept.stderr).toContain(' push ');
-  expect(a.json('pull', run)).toMatchObject({ did: 'kept' });
-  const pushed = await a.person(['y'], 'push', run);
-  expect(pushed.code, pushed.stderr).toBe(0);
-  const remoteLog = a.git('log', '-p', '--format=%s', `refs/stepfast/remotes/origin/runs/${run}`);
-  for (const words of ['Said on B', 'Said on A', 'Said again on A']) expect(remoteLog).toContain(words);
-
-  // B finds itself on the other side of the choice, and takes it.
-  expect(b.json('pull', run)).toMatchObject({ code: 'diverged' });
-  expect(b.json('push', '--yes')).toMatchObject({ code: 'diverged' });
-  const theirs = await b.person(['y'], 'pull', run, '--keep', 'theirs');
-  expect(theirs.code, theirs.stderr).toBe(0);
-  expect(b.journal()).toEqual(a.journal());
-  const aside = /(\S+aside-\w+\.jsonl)/.exec(theirs.stdout)?.[1] ?? '';
-  expect(readFileSync(join(b.root, aside), 'utf8')).toContain('Said on B');
-  expect(b.json('pull', run)).toMatchObject({ did: 'nothing' });
-
-  // What was set aside is a history that repair can read and a person can go back to.
-  const journal = join(b.root, '.stepfast/runs', run, 'journal.jsonl');
-  writeFileSync(journal, readFileSync(join(b.root, aside)), { flag: 'a' });
-  const id = /aside-(\w+)\.jsonl/.exec(aside)?.[1] ?? '';
-  const back = await b.person(['y'], 'repair', run, '--keep', id);
-  expect(back.code, back.stderr).toBe(0);
-  expect(b.stepfast('log', run).stdout).toContain('Said on B');
-});
-
 test('[004/7] docs/portability.md does what it shows', async () => {
   await a.person(['y'], 'trust', 'feature');
   const commands = commandsIn(page);

@@ -91,16 +91,3 @@ steps:
   - { id: write, type: action, instructions: Write it., review: { by: critic } }
   - { id: sign, type: action, instructions: Sign it., review: { by: human } }
 `;
-
-/** Many tasks whose gate is red and says much. */
-export const noisy = `
-name: noisy
-description: A loop with a loud gate
-loops:
-  work:
-    - id: implement
-      instructions: 'Implement {task.title}.'
-      gate: [{ run: 'for i in $(seq 200); do echo "line $i: expected 3 to be 4 at src/parser/header.ts:$i"; done; exit 1' }]
-steps:
-  - { id: work, type: loop }
-`;
