@@ -63,7 +63,7 @@ export async function bench(): Promise<WindowFigures> {
 
 export async function measure(limit = 8000): Promise<WindowFigures> {
   const session: Session = JSON.parse(
-    readFileSync(new URL('../../test/fixtures/coding-session.json', import.meta.url), 'utf8'),
+    readFileSync(new URL('./fixtures/coding-session.json', import.meta.url), 'utf8'),
   );
   const claude = getTokenizer();
   const ofClaude = await replay(
