@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type PrivateDatabase, startDatabase } from '../../test/kit/database.ts';
@@ -102,43 +101,6 @@ test('a server killed between the cursor and the delivery loses nothing: another
   await until(() => receiver.got.length >= 2, 'the second attempt');
   expect(receiver.got.map(({ told }) => told.data.run)).toEqual([run, run]);
   expect(idsOf(receiver).get(`${run}/1`)?.size).toBe(1);
-});
-
-test('servers killed again and again at any moment: every batch is told, each under one id of its own', async () => {
-  const project = await stage.project('storm');
-  await expiry(3);
-  await webhooks.add(project, { url: receiver.url, events: ['*'] });
-  const engine = stage.engine(project);
-  const runs: string[] = [];
-  let writing = true;
-  const writer = (async () => {
-    while (writing) {
-      const run = await begin(engine);
-      await engine.execute(run, { type: 'advance', output: 'one', now: Date.now() });
-      runs.push(run);
-      await sleep(100);
-    }
-  })();
-  try {
-    for (let round = 0; round < 4; round += 1) {
-      const [victim] = await Promise.all([startServer(), startServer()]);
-      const before = receiver.got.length;
-      await until(() => receiver.got.length > before + round, 'some deliveries');
-      await kill(victim);
-      if (round % 2 === 1) await Promise.all(started.splice(0).map(kill));
-    }
-  } finally {
-    writing = false;
-    await writer;
-  }
-  await startServer();
-  const expected = runs.flatMap((run) => [`${run}/1`, `${run}/2`]);
-  expect(expected.length).toBeGreaterThan(20);
-  await until(() => idsOf(receiver).size >= expected.length, 'everything');
-  const ids = idsOf(receiver);
-  expect([...ids.keys()].sort()).toEqual(expected.sort());
-  expect([...ids.values()].every(({ size }) => size === 1)).toBe(true);
-  expect(new Set([...ids.values()].map(([id]) => id)).size).toBe(expected.length);
 });
 
 test('of two servers one dispatches each batch, and every delivery is made once', async () => {

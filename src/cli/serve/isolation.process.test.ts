@@ -10,7 +10,6 @@ import {
   startHttp,
 } from '../../../test/kit/server/http.ts';
 import { attempts, type Side } from '../../../test/kit/server/isolation-attempts.ts';
-import { connect, type Era } from '../../../test/kit/server/mcp-http.ts';
 import type { Definition } from '../../machine/index.ts';
 import { type Backend, routes } from '../../server/index.ts';
 import { hashPassphrase } from '../../server/passphrase.ts';
@@ -217,73 +216,6 @@ test('a stream of rows tells only of its own project', async () => {
   expect(text).toContain(north.run);
   for (const trace of traces(south)) expect(text).not.toContain(trace);
 });
-
-/** How each tool is asked for what belongs to the other side. */
-const toolAttempts: Record<string, (side: Side) => Record<string, unknown>[]> = {
-  workflow_start: ({ secret, run, suffix }) => [{ workflow: secret }, { run_id: run }, { run_id: suffix }],
-  workflow_status: ({ at }) => [{}, { at }],
-  workflow_advance: ({ at }) => [
-    { output: 'x', at },
-    { output: 'x', at, failed: true },
-    { output: 'x', at, verdict: 'approve' },
-  ],
-  workflow_set_tasks: ({ at }) => [
-    { tasks: [{ id: 'a', title: 'a' }], at },
-    { loop: 'plan', tasks: [{ id: 'a', title: 'a' }] },
-  ],
-  workflow_claim: ({ at, suffix }) => [{ at }, { task: 'a' }, { task: suffix }],
-  workflow_context: ({ at }) => [{ at }, {}, { sections: ['outputs', 'notes'], at }],
-  workflow_note: ({ at }) => [
-    { kind: 'decision', text: 'x', at },
-    { kind: 'decision', text: 'x' },
-  ],
-  update_todo_list: ({ at }) => [
-    { content: '- [ ] x', at },
-    { todos: '- [ ] x', at },
-  ],
-};
-
-test.each(['2025', '2026'] satisfies Era[])(
-  'every tool, prompt and resource keeps to its project (%s era)',
-  async (era) => {
-    const { client, call, close } = await connect(`${http.url}/mcp`, north.token, { era });
-    try {
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(toolAttempts).sort());
-      const before = await seqOf(south);
-      for (const { name } of tools) {
-        for (const given of toolAttempts[name]?.(south) ?? []) {
-          const answer = await call(name, given).catch((error: Error) => ({ text: error.message, S: {} }));
-          const text = JSON.stringify(answer);
-          for (const trace of traces(south))
-            if (!JSON.stringify(given).includes(trace))
-              expect(text, `${name} ${JSON.stringify(given)}`).not.toContain(trace);
-        }
-      }
-      const listed: unknown[] = [];
-      const { prompts = [] } = await client.listPrompts().catch(() => ({ prompts: [] }));
-      const { resources = [] } = await client.listResources().catch(() => ({ resources: [] }));
-      listed.push(prompts, resources);
-      for (const { uri } of resources) {
-        listed.push(await client.readResource({ uri }));
-        // The same place with the other side's names in it.
-        for (const trace of [south.run, south.suffix, south.secret]) {
-          const guessed = uri
-            .replaceAll(north.run, trace)
-            .replaceAll(north.suffix, trace)
-            .replaceAll(north.secret, trace);
-          if (guessed === uri) continue;
-          const answer = await client.readResource({ uri: guessed }).catch((error: Error) => error.message);
-          expect(JSON.stringify(answer).replaceAll(guessed, '')).not.toContain(south.secret);
-        }
-      }
-      for (const trace of traces(south)) expect(JSON.stringify(listed)).not.toContain(trace);
-      expect(await seqOf(south)).toBe(before);
-    } finally {
-      await close();
-    }
-  },
-);
 
 test('hostile text is only text to the database, and tells of no other project', async () => {
   const { body } = await http.call('POST', '/v1/runs', {

@@ -68,18 +68,6 @@ it.each(eras)('an agent cannot approve its own work, whatever its token is calle
   }
 });
 
-it.each(eras)('a conversation goes on at another server, and ends with its token (%s era)', async (era) => {
-  const { backend, urls, token } = await served();
-  const secret = token();
-  const { call, asked } = await connected(urls, secret, { era });
-  const { S } = await call('workflow_start', { workflow: 'plain', summary: 'in turns' });
-  for (let times = 0; times < 3; times += 1)
-    expect((await call('workflow_status')).S).toMatchObject({ run: S.run });
-  expect(new Set(asked)).toEqual(new Set([0, 1]));
-  backend.revoke(hashToken(secret));
-  await expect(call('workflow_status')).rejects.toThrow();
-});
-
 it('a token that may only read calls no tool', async () => {
   const { urls, token } = await served();
   await expect(connect(urls, token({ scopes: ['read'] }))).rejects.toThrow(/403|write/);

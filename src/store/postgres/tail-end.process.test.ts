@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -7,7 +6,7 @@ import {
   openDatabase,
   type TestDatabase,
 } from '../../../test/kit/database.ts';
-import { begin, mustLoad, note, noteCommand, send } from '../../../test/kit/sample-run.ts';
+import { begin, note } from '../../../test/kit/sample-run.ts';
 import { call } from '../../../test/kit/server/http.ts';
 import { startTeam } from '../../../test/kit/server/team.ts';
 
@@ -62,53 +61,6 @@ test('S9: a cursor that was told stays valid when it is unknown again whose tran
   const { stop } = await postgres.tailEnd();
   expect(BigInt(cursor)).toBeGreaterThan(stop);
   expect(await postgres.tail(project, cursor, 10)).toEqual({ rows: [], cursor });
-});
-
-test('S9: each batch is told once and in order, though transactions here and elsewhere overlap', async () => {
-  const project = await database.project();
-  const { postgres } = database;
-  const store = postgres.store(project);
-  const runs = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const notes = 15;
-  for (const run of runs) await begin(store, run);
-  const { cursor: start } = await postgres.tail(project, undefined, 10);
-  let writing = true;
-  const elsewhere = Array.from({ length: 3 }, async (_, index) => {
-    while (writing) {
-      await using __ = await openTransaction(other.url);
-      await sleep(5 + 10 * index);
-    }
-  });
-  const told: string[] = [];
-  const reader = (async () => {
-    let cursor = start;
-    const all = runs.length * notes;
-    for (const deadline = Date.now() + 60_000; told.length < all && Date.now() < deadline; ) {
-      const page = await postgres.tail(project, cursor, 7);
-      expect(page.reset).toBeUndefined();
-      told.push(...page.rows.map(({ run, seq }) => `${run} ${seq}`));
-      cursor = page.cursor;
-    }
-  })();
-  await Promise.all(
-    runs.map(async (run, index) => {
-      for (let count = 0; count < notes; count += 1)
-        await store.locked?.(run, async (within) => {
-          const loaded = await mustLoad(within, run);
-          await send(within, loaded, noteCommand(loaded, `${count}`));
-          // Commits late, after others with higher numbers.
-          await sleep((index * 7 + count * 3) % 20);
-        });
-    }),
-  );
-  writing = false;
-  await Promise.all([...elsewhere, reader]);
-  const expected = runs.flatMap((run) => Array.from({ length: notes }, (_, count) => `${run} ${count + 2}`));
-  expect([...told].sort()).toEqual([...expected].sort());
-  for (const run of runs)
-    expect(told.filter((each) => each.startsWith(run))).toEqual(
-      expected.filter((each) => each.startsWith(run)),
-    );
 });
 
 test('S9: what holds streams back in this very database shows as lag in /readyz and /metrics', async () => {
