@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
 import { createMemoryStore } from '../../test/kit/memory-store.ts';
+import { told } from '../../test/kit/told.ts';
 import { hashDefinition } from '../definition/index.ts';
-import { type Answer, type AnsweredStatus, isRefused } from '../runtime/answer.ts';
 import type { CallerIdentity } from '../runtime/call-context.ts';
 import type { LocalRuntime } from '../runtime/open-runtime.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
@@ -50,10 +50,6 @@ const shared = (project: TestProject): LocalRuntime => project.runtime({ env: wi
 const impatient = (project: TestProject): LocalRuntime =>
   project.runtime({ server: createRemoteEngine({ ...server, patienceMs: 200 }) });
 
-function told({ reply }: Answer): AnsweredStatus {
-  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
-  return reply;
-}
 const runsIn = ({ root }: TestProject): string[] => {
   const folder = join(root, '.stepfast/runs');
   return existsSync(folder) ? readdirSync(folder) : [];

@@ -1,31 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
-import {
-  connect,
-  createTeam,
-  type Era,
-  type HttpConnection,
-  type Team,
-} from '../../test/kit/server/mcp-http.ts';
+import { expect, it } from 'vitest';
+import type { Era } from '../../test/kit/server/mcp-http.ts';
+import { connected, teamUp } from '../../test/kit/server/mcp-team.ts';
 import { plain, writers } from '../../test/mcp/workflows.ts';
 
 const eras: readonly Era[] = ['2025', '2026'];
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function teamUp(options: Parameters<typeof createTeam>[0] = {}): Team {
-  const team = createTeam(options);
-  cleanups.push(team.close);
-  return team;
-}
-
-async function connected(...args: Parameters<typeof connect>): Promise<HttpConnection> {
-  const connection = await connect(...args);
-  cleanups.push(connection.close);
-  return connection;
-}
 
 it.each(eras)('parallel requests of one client are answered each (%s era)', async (era) => {
   const team = teamUp();

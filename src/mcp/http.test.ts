@@ -1,33 +1,11 @@
-import { afterEach, expect, it } from 'vitest';
-import {
-  connect,
-  createTeam,
-  type Era,
-  type HttpConnection,
-  type Team,
-} from '../../test/kit/server/mcp-http.ts';
+import { expect, it } from 'vitest';
+import type { Era, HttpConnection, Team } from '../../test/kit/server/mcp-http.ts';
+import { connected, teamUp } from '../../test/kit/server/mcp-team.ts';
 import { gated, looped, parallel, plain, reviewed } from '../../test/mcp/workflows.ts';
 import { formatHandle } from '../machine/index.ts';
 import { nextForTools, toolVoice } from '../messages/index.ts';
 
 const eras: readonly Era[] = ['2025', '2026'];
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function teamUp(options: Parameters<typeof createTeam>[0] = {}): Team {
-  const team = createTeam(options);
-  cleanups.push(team.close);
-  return team;
-}
-
-async function connected(...args: Parameters<typeof connect>): Promise<HttpConnection> {
-  const connection = await connect(...args);
-  cleanups.push(connection.close);
-  return connection;
-}
 
 /** Gate results as a runner with a checkout reports them. */
 async function report(team: Team, run: string, pass: boolean): Promise<void> {

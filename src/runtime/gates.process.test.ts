@@ -1,14 +1,9 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { told } from '../../test/kit/told.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
-import {
-  type Answer,
-  type AnsweredStatus,
-  type CallerIdentity,
-  isRefused,
-  type LocalRuntime,
-} from './index.ts';
+import type { Answer, CallerIdentity, LocalRuntime } from './index.ts';
 
 const agent: CallerIdentity = { session: 's1' };
 const person: CallerIdentity = { actor: { kind: 'person' } };
@@ -35,12 +30,7 @@ async function started(yaml: string): Promise<string> {
   project.git('commit', '-q', '-m', 'workflow');
   project.trust('checked');
   runtime = project.runtime();
-  return status(await runtime.start({ workflow: 'checked' }, agent)).at ?? '';
-}
-
-function status({ reply }: Answer): AnsweredStatus {
-  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
-  return reply;
+  return told(await runtime.start({ workflow: 'checked' }, agent)).at ?? '';
 }
 
 const advance = (at: string, options = {}): Promise<Answer> =>
@@ -61,7 +51,7 @@ afterEach(() => project[Symbol.dispose]());
 describe('gates that run in a process of their own', () => {
   test('[P3/1] an advance runs the gates and answers with what they led to', async () => {
     const at = await started(workflow('[{ run: "echo fine > ran.log; true", writes: [ran.log] }]'));
-    const after = status(await advance(at));
+    const after = told(await advance(at));
     expect(after).toMatchObject({ step: 'after', instructions: 'Tell.' });
     expect(after.replayed).toBeUndefined();
     const view = await runtime.engine.view(after.run);
@@ -72,17 +62,17 @@ describe('gates that run in a process of their own', () => {
 
   test('[P3/5] [pain 12] a red gate leaves the position open and shows the end of its output', async () => {
     const at = await started(workflow('[{ run: "echo 3 failing; exit 1" }]'));
-    const red = status(await advance(at));
+    const red = told(await advance(at));
     expect(red).toMatchObject({ step: 'do', at });
     expect(red.failed_gates).toMatchObject([{ exit: 1, tail: '3 failing\n', pass: false }]);
   });
 
   test('[P3/6] a runner that was killed is noticed and not counted', async () => {
     const at = await started(workflow('[{ run: "sleep 30" }]'));
-    const waiting = status(await advance(at, { waitMs: 0 }));
+    const waiting = told(await advance(at, { waitMs: 0 }));
     const pid = await runnerOf(waiting.run);
     process.kill(pid, 'SIGKILL');
-    const interrupted = status(await advance(at));
+    const interrupted = told(await advance(at));
     expect(interrupted).toMatchObject({ step: 'do', at, interrupted: true });
     const after = await runtime.engine.view(waiting.run);
     expect(after?.state.cursors.do).toMatchObject({ reds: 0 });
@@ -91,7 +81,7 @@ describe('gates that run in a process of their own', () => {
 
   test('[P3/7] a cancelled run stops its gates with everything that they started', async () => {
     const at = await started(workflow('[{ run: "sleep 31 & sleep 32; wait" }]'));
-    const { run } = status(await advance(at, { waitMs: 0 }));
+    const { run } = told(await advance(at, { waitMs: 0 }));
     const pid = await runnerOf(run);
     await runtime.call({ type: 'cancel' }, person);
     await expect.poll(() => isAlive(pid)).toBe(false);
@@ -99,7 +89,7 @@ describe('gates that run in a process of their own', () => {
 
   test('[P3/11] nothing looks at the tree before gates are asked for', async () => {
     const at = await started(workflow('[{ run: "true" }]'));
-    const { run } = status(await runtime.call({ type: 'status', at }, agent));
+    const { run } = told(await runtime.call({ type: 'status', at }, agent));
     await runtime.call({ type: 'note', kind: 'decision', text: 'x' }, agent);
     const events = (await runtime.engine.entries(run)).flatMap((entry) => entry.events);
     expect(JSON.stringify(events)).not.toContain('git:');
@@ -108,7 +98,7 @@ describe('gates that run in a process of their own', () => {
   test('[P3/12] the tree of a receipt is that of the end of the gates, which later edits do not change', async () => {
     const at = await started(workflow('[{ run: "true" }]'));
     writeFileSync(join(project.root, 'new.txt'), 'before');
-    const { run } = status(await advance(at));
+    const { run } = told(await advance(at));
     const tree = (await runtime.engine.view(run))?.state.outputs.do?.tree;
     writeFileSync(join(project.root, 'new.txt'), 'after');
     await runtime.call({ type: 'advance', output: 'told' }, agent);
@@ -117,17 +107,17 @@ describe('gates that run in a process of their own', () => {
 
   test('[P3/14] gates that go on changing the tree are refused with the names of the files', async () => {
     const at = await started(workflow('[{ run: "date +%N >> changing.txt" }]'));
-    expect(status(await advance(at)).unstable_files).toEqual(['changing.txt']);
+    expect(told(await advance(at)).unstable_files).toEqual(['changing.txt']);
   });
 
   test('[P3/15] [pain 19] an approval of a tree that has changed runs the gates again first', async () => {
     const at = await started(workflow('[{ run: "test ! -e broken" }]', 'review: { by: human }'));
-    expect(status(await advance(at))).toMatchObject({ status: 'waiting', waiting: { for: 'review' } });
+    expect(told(await advance(at))).toMatchObject({ status: 'waiting', waiting: { for: 'review' } });
     project.write({ broken: 'made after the gates had passed' });
     const approve = () => runtime.call({ type: 'review', verdict: 'approve', at }, person);
-    expect(status(await approve())).toMatchObject({ step: 'do' });
+    expect(told(await approve())).toMatchObject({ step: 'do' });
     rmSync(join(project.root, 'broken'));
-    const view = await runtime.engine.view(status(await runtime.call({ type: 'status' }, agent)).run);
+    const view = await runtime.engine.view(told(await runtime.call({ type: 'status' }, agent)).run);
     expect(view?.state.outputs.do).toBeUndefined();
   });
 
@@ -135,16 +125,16 @@ describe('gates that run in a process of their own', () => {
     const gates = '[{ exists: PLAN.md }, { condition: "outputs.do == \'done\'" }, { read: [docs/rules.md] }]';
     const at = await started(workflow(gates));
     project.write({ 'docs/rules.md': 'Be kind.' });
-    expect(status(await advance(at)).failed_gates).toMatchObject([
+    expect(told(await advance(at)).failed_gates).toMatchObject([
       { what: 'PLAN.md' },
       { what: 'docs/rules.md' },
     ]);
     project.write({ 'PLAN.md': 'the plan' });
     await runtime.call({ type: 'note', kind: 'reading', text: '@docs/rules.md' }, agent);
     project.write({ 'docs/rules.md': 'Be kind and quick.' });
-    expect(status(await advance(at)).failed_gates).toMatchObject([{ what: 'docs/rules.md' }]);
+    expect(told(await advance(at)).failed_gates).toMatchObject([{ what: 'docs/rules.md' }]);
     await runtime.call({ type: 'note', kind: 'reading', text: 'docs/rules.md' }, agent);
-    expect(status(await advance(at))).toMatchObject({ step: 'after' });
+    expect(told(await advance(at))).toMatchObject({ step: 'after' });
   });
 });
 
@@ -168,7 +158,7 @@ describe('trust', () => {
   test('a workflow that is edited after the start changes nothing in the run', async () => {
     const at = await started(workflow('[{ run: "true" }]'));
     project.write({ '.stepfast/workflows/checked.yaml': workflow('[{ run: "touch pwned" }]') });
-    expect(status(await advance(at)).step).toBe('after');
+    expect(told(await advance(at)).step).toBe('after');
     expect(existsSync(join(project.root, 'pwned'))).toBe(false);
   });
 });

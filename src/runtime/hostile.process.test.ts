@@ -2,16 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { told } from '../../test/kit/told.ts';
 import { hashDefinition, loadWorkflowTemplateFromString } from '../definition/index.ts';
 import { respond } from '../machine/index.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
-import {
-  type Answer,
-  type AnsweredStatus,
-  type CallerIdentity,
-  isRefused,
-  type LocalRuntime,
-} from './index.ts';
+import { type CallerIdentity, isRefused, type LocalRuntime } from './index.ts';
 
 /** A repository cloned from a stranger, and what can go wrong around a runner. */
 const agent: CallerIdentity = { session: 'one' };
@@ -34,11 +29,6 @@ beforeEach(() => {
   project = createTestProject();
 });
 afterEach(() => project[Symbol.dispose]());
-
-function told({ reply }: Answer): AnsweredStatus {
-  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
-  return reply;
-}
 
 async function begun(yaml: string, who = agent): Promise<{ runtime: LocalRuntime; run: string; at: string }> {
   project.write({ '.stepfast/workflows/checked.yaml': yaml });

@@ -3,16 +3,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeServer, startFakeServer } from '../../test/kit/fake-server.ts';
 import { createMemoryStore } from '../../test/kit/memory-store.ts';
+import { told } from '../../test/kit/told.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine, type Engine, newRun } from '../engine/index.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
-import {
-  type Answer,
-  type AnsweredStatus,
-  type CallerIdentity,
-  isRefused,
-  type LocalRuntime,
-} from './index.ts';
+import type { CallerIdentity, LocalRuntime } from './index.ts';
 
 const gated = `name: gated
 description: One gate
@@ -46,10 +41,6 @@ afterEach(async () => {
 const shared = (project: TestProject): LocalRuntime =>
   project.runtime({ env: { ...project.env, STEPFAST_URL: server.url, STEPFAST_TOKEN: server.token } });
 
-function told({ reply }: Answer): AnsweredStatus {
-  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
-  return reply;
-}
 const runsIn = ({ root }: TestProject): string[] => {
   const folder = join(root, '.stepfast/runs');
   return existsSync(folder) ? readdirSync(folder) : [];

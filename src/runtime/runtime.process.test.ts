@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isServed } from '../../test/kit/is-served.ts';
+import { told } from '../../test/kit/told.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
-import { type Answer, type AnsweredStatus, isRefused } from './answer.ts';
 import type { CallerIdentity } from './call-context.ts';
 import { createBindings } from './sessions/binding-files.ts';
 
@@ -31,11 +31,6 @@ beforeEach(() => {
   });
 });
 afterEach(() => project[Symbol.dispose]());
-
-function told({ reply }: Answer): AnsweredStatus {
-  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
-  return reply;
-}
 
 describe('starting', () => {
   test('a start pins the workflow, and a second one with the same words restores', async () => {

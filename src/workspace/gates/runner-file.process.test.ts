@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Event, replay } from '../../machine/index.ts';
-import { createTestProject } from '../../testing/index.ts';
+import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { bootId, machineId, stateDirectory } from '../user-state.ts';
 import { logsDirectory, logsName } from './gate-supervisor.ts';
 import { markRunner, runnerIs, stopRunners } from './runner-file.ts';
@@ -89,62 +89,48 @@ describe('stopping', () => {
   });
 });
 
-test('a run from elsewhere that names a process of this machine as its runner cannot harm it', async () => {
-  using project = createTestProject({ '.stepfast/workflows/gated.yaml': gated });
+/** A run whose gates were requested with this deadline, and begun by a runner of this machine, who left no mark. */
+async function begunBy(project: TestProject, pid: number, deadline: number) {
   const runtime = project.runtime();
   const { run = '', reply } = await runtime.start({ workflow: 'gated' }, {});
-  const at = 'at' in reply ? (reply.at ?? '') : '';
+  const at = reply.at ?? '';
   const loaded = await runtime.store.load(run);
   if (!loaded) throw new Error('no run');
   const now = Date.now();
   const host = bootId(machineId(stateDirectory({ env: project.env, home: project.env.HOME ?? '' })));
-  const runner = { pid: bystander(), host };
+  const id = `${at}!1`;
+  const gates = [{ gate: { exists: 'README.md' }, role: 'gate' as const, from: 'plan' }];
   const events: Event[] = [
-    {
-      type: 'gates.requested',
-      now,
-      at,
-      id: `${at}!1`,
-      output: 'x',
-      gates: [{ gate: { exists: 'README.md' }, role: 'gate', from: 'plan' }],
-      deadline: now + 60_000,
-    },
-    { type: 'gates.started', now, id: `${at}!1`, deadline: now - 1000, runner },
+    { type: 'gates.requested', now, at, id, output: 'x', gates, deadline: now + 60_000 },
+    { type: 'gates.started', now, id, deadline: now + deadline, runner: { pid, host } },
   ];
   await runtime.store.append(loaded, { now, events }, replay(loaded.definition, loaded.state, events));
+  return { runtime, run, at, id, now, host };
+}
+
+test('a run from elsewhere that names a process of this machine as its runner cannot harm it', async () => {
+  using project = createTestProject({ '.stepfast/workflows/gated.yaml': gated });
+  const pid = bystander();
+  const { runtime, run, at, id, host } = await begunBy(project, pid, -1000);
   const told = await runtime.call({ type: 'status', at }, {});
   expect(told.reply).toMatchObject({ step: 'plan', interrupted: true });
   await runtime.call({ type: 'cancel' }, { actor: { kind: 'person' } });
   expect(await survives()).toBe(true);
   // Not even if the repository contains a mark for it.
-  logs = join(logsDirectory(runtime.project, run), logsName(`${at}!1`));
+  logs = join(logsDirectory(runtime.project, run), logsName(id));
   mkdirSync(logs, { recursive: true });
-  mark(runner.pid, { host });
-  stopRunners(logs, host, [run, `${at}!1`]);
+  mark(pid, { host });
+  stopRunners(logs, host, [run, id]);
   expect(await survives()).toBe(true);
 });
 
 test('gates whose runner left no mark here go on until their deadline', async () => {
   using project = createTestProject({ '.stepfast/workflows/gated.yaml': gated });
-  const runtime = project.runtime();
-  const { run = '', reply } = await runtime.start({ workflow: 'gated' }, {});
-  const at = 'at' in reply ? (reply.at ?? '') : '';
-  const loaded = await runtime.store.load(run);
-  if (!loaded) throw new Error('no run');
-  const now = Date.now();
-  const host = bootId(machineId(stateDirectory({ env: project.env, home: project.env.HOME ?? '' })));
   const pid = bystander();
   child.kill('SIGKILL');
   await once(child, 'exit');
-  const gates = [{ gate: { exists: 'README.md' }, role: 'gate' as const, from: 'plan' }];
-  const events: Event[] = [
-    { type: 'gates.requested', now, at, id: `${at}!1`, output: 'x', gates, deadline: now + 60_000 },
-    { type: 'gates.started', now, id: `${at}!1`, deadline: now + 60_000, runner: { pid, host } },
-  ];
-  await runtime.store.append(loaded, { now, events }, replay(loaded.definition, loaded.state, events));
-  expect((await runtime.call({ type: 'status', at }, {})).reply).toMatchObject({
-    checking: { id: `${at}!1` },
-  });
+  const { runtime, at, id, now } = await begunBy(project, pid, 60_000);
+  expect((await runtime.call({ type: 'status', at }, {})).reply).toMatchObject({ checking: { id } });
   const later = project.runtime({ clock: () => now + 61_000 });
   expect((await later.call({ type: 'status', at }, {})).reply).toMatchObject({ interrupted: true });
 });
