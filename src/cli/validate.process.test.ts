@@ -213,10 +213,3 @@ test('A14: one note says that model and permissions are not used yet', async () 
   const { stdout } = await project.run(['validate']);
   expect(stdout.split('\n')[1]).toMatch(/^ {2}note {2}.*(?:model.*helper|helper.*model)/);
 });
-
-test('A14: a workflow with an unknown tool does not start', async () => {
-  using project = createTestFolder({ '.stepfast/workflows/w.yaml': withAgent('cannot: [Wrtie]') });
-  const { code, stdout } = await project.run(['start', 'w', '--json']);
-  expect(code).not.toBe(exit.ok);
-  expect(JSON.parse(stdout)).toMatchObject({ code: 'invalid_workflow' });
-});

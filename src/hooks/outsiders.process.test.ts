@@ -85,15 +85,3 @@ test('a session that works on another run is not told again of the one that it w
   const called = await kit.called('n', { run: other.run ?? '', at: other.reply.at ?? '' });
   expect(called.context).not.toContain(run);
 });
-
-test('[P1/7] a clear in one session does not open the boundary that another was asked', async () => {
-  await kit.called('b', { run, at });
-  const { reply } = await kit.runtime.call({ type: 'advance', output: 'Planned.', at }, who('a'), { run });
-  const build = reply.at ?? '';
-  await kit.called('a', { run, at: build });
-  await kit.called('b', { run, at: build });
-  await kit.fire('SessionEnd', { session_id: 'b', reason: 'clear' });
-  await kit.fire('SessionStart', { session_id: 'b2', source: 'clear' });
-  const went = await kit.runtime.call({ type: 'advance', output: 'Built.', at: build }, who('a'), { run });
-  expect(went.reply).toMatchObject({ code: 'boundary_open' });
-});

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { told } from '../../test/kit/told.ts';
 import { createTestProject, type TestProject } from '../testing/index.ts';
-import { type Answer, type AnsweredStatus, isRefused } from './answer.ts';
 import type { CallerIdentity } from './call-context.ts';
 
 const one: CallerIdentity = { session: 'one', host: 'scripted' };
@@ -55,11 +55,6 @@ steps:
   return { runtime, run, allow, claim, state, failures };
 }
 
-function told({ reply }: Answer): AnsweredStatus {
-  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
-  return reply;
-}
-
 test('[L/worktree] [A10] a claim prepares the worktree of the task once: files first, then the command', async () => {
   project.write({ '.env': 'KEY=1\n', 'deps/a.js': 'a\n' });
   const setup =
@@ -99,20 +94,6 @@ test('[L/worktree] a setup that fails fails the task with its output, and a pers
   const again = await claim();
   expect(again.warning).toBeUndefined();
   expect(existsSync(join(again.worktree ?? '', 'ready'))).toBe(true);
-});
-
-test('[L/worktree] on_fail counts a setup that fails: it is tried again, then the task is skipped', async () => {
-  const onFail = ', on_fail: { retry: 2, then: skip }';
-  const { claim, failures, state } = await begin('{ copy: [.env] }', { onFail });
-  const answer = await claim();
-  expect(told(answer).task).toBeUndefined();
-  expect(answer.warning).toContain("'.env'");
-  expect(await failures()).toHaveLength(2);
-  expect((await state()).tasks.build?.byId.a).toMatchObject({ end: 'failed' });
-  project.write({ '.env': 'KEY=1\n' });
-  const other = await claim('b');
-  expect(told(other).task?.id).toBe('b');
-  expect(existsSync(join(other.worktree ?? '', '.env'))).toBe(true);
 });
 
 test('[L/worktree] a claim that cannot wait says so, the setup goes on, and the next claim waits for it', async () => {

@@ -256,13 +256,6 @@ describe('adopting', () => {
     expect((await runtime.engine.view(run))?.state.status).toBe('complete');
   });
 
-  test('two looks at the same moment make one run', async () => {
-    project.write({ [local]: example });
-    const both = await Promise.all([rescan(place()), rescan(place())]);
-    expect(new Set(both.flat().map(({ run }) => run)).size).toBe(1);
-    expect(await runtime.engine.ids()).toHaveLength(1);
-  });
-
   test('two looks make one run, however late the first of them goes on', async () => {
     project.write({ [local]: example });
     const [informal] = find();

@@ -2,12 +2,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isServed } from '../../../test/kit/is-served.ts';
+import { told } from '../../../test/kit/told.ts';
 import { compileBriefing } from '../../context/index.ts';
 import { projectState } from '../../store/index.ts';
 import { createTestProject, type TestProject } from '../../testing/index.ts';
 import { adopt } from '../adoption/adopt.ts';
 import { findInformal } from '../adoption/find-informal-workflow.ts';
-import { type Answer, type AnsweredStatus, isRefused } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import type { CallerIdentity } from '../call-context.ts';
 import type { LocalRuntime } from '../open-runtime.ts';
 
@@ -48,10 +49,6 @@ beforeEach(() => {
 });
 afterEach(() => project[Symbol.dispose]());
 
-function told({ reply }: Answer): AnsweredStatus {
-  if (isRefused(reply)) throw new Error(`refused: ${JSON.stringify(reply)}`);
-  return reply;
-}
 const viewOf = async (run: string) => (await runtime.engine.view(run)) ?? expect.fail('the run');
 const projectionOf = ({ definition, state }: Awaited<ReturnType<typeof viewOf>>) =>
   projectState(definition, state);
@@ -186,25 +183,6 @@ const artifact = (rest: string) =>
   `critical_artifacts:\n  always_load:\n    - { id: a, type: markdown, ${rest} }\n`;
 const twoSteps =
   'steps:\n  - { id: plan, type: action, instructions: Plan. }\n  - { id: build, type: action, instructions: Build. }\n';
-
-test('M7: a required artifact blocks where the condition of seed 004 holds, however it is written', async () => {
-  for (const condition of [
-    '$.artifacts.spec_path',
-    'state.artifacts.spec_path',
-    '!!state.artifacts.spec_path',
-    'state.artifacts.spec_path.length > 0',
-  ]) {
-    const rest = `path_from_state: artifacts.spec_path, required: true, condition: "${condition}"`;
-    now += 1000;
-    const { run } = await started(`${artifact(rest)}${twoSteps}`);
-    let call = 0;
-    const advance = () => runtime.call({ type: 'advance', output: `x ${++call}` }, one, { run });
-    expect(told(await advance()).step).toBe('build');
-    const note = { type: 'note', kind: 'artefact', key: 'spec_path', text: 'gone.md' } as const;
-    await runtime.call(note, one, { run });
-    expect((await advance()).reply).toMatchObject({ code: 'missing_artifact' });
-  }
-});
 
 test('M7: a required artifact whose condition cannot be decided makes the run wait with the error', async () => {
   const rest = 'path: x.md, required: true, condition: "size(state.nothing) > 0"';

@@ -242,12 +242,6 @@ describe('sessions and a run', () => {
     });
   });
 
-  test('[P4/10] without hooks no session is bound, and `require` becomes `prefer`', async () => {
-    await runtime.engine.execute(run, { type: 'advance', now, output: 'planned', session: 'tools' });
-    expect((await state()).cursors.build?.boundary).toMatchObject({ policy: 'prefer' });
-    expect(await createBindings(runtime.project.directory).list()).toEqual([]);
-  });
-
   test('[P4/11] with the end of the run its bindings go', async () => {
     await called('one');
     await called('two', 'plan', 11);
@@ -269,12 +263,6 @@ describe('sessions and a run', () => {
     expect(await bindings.get(key('one'))).toMatchObject({ seenAt: now });
     await sessions.seen(key('unknown'));
     expect(await bindings.list()).toHaveLength(1);
-  });
-
-  test('a holder whose process is gone holds nothing', async () => {
-    await called('one');
-    alive = (pid) => pid !== 10;
-    expect(await begin('startup', 'two', 11)).toMatchObject({ kind: 'offer', run });
   });
 
   test.skipIf(isServed)('bindings that cannot be written cost no briefing', async () => {
