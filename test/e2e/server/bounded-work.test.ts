@@ -167,7 +167,7 @@ test('[S2] large workflows, task lists and pages keep nobody waiting', async () 
 
 /** At the same time: both wait until the server loses its patience, and each measures a server of its own. */
 describe.concurrent('of readers that read nothing,', () => {
-  test('[S2] event streams that nobody reads cost little, and are disconnected', async () => {
+  test('[S2] event streams that nobody reads cost little, and are disconnected', async ({ expect }) => {
     await using arena = await openArena();
     await fatRuns(arena, 6);
     await arena.measured();
@@ -186,7 +186,7 @@ describe.concurrent('of readers that read nothing,', () => {
     await expect.poll(() => sockets.filter(isOpen).length).toBe(0);
   });
 
-  test('[S2] answers that nobody reads are limited, and their connections closed', async () => {
+  test('[S2] answers that nobody reads are limited, and their connections closed', async ({ expect }) => {
     await using arena = await openArena();
     const [run = ''] = await fatRuns(arena, 1);
     const { reader: token } = arena.tokens;
