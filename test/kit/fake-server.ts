@@ -1,17 +1,12 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Engine, Executed } from '../../src/engine/engine.ts';
-import { StepfastError } from '../../src/errors.ts';
-import {
-  apiHeader,
-  apiVersion,
-  type BeginBody,
-  type CommandBody,
-  engineStatus,
-  etagOf,
-  preferenceIn,
-  preferHeader,
-} from '../../src/schema/index.ts';
+import { buffer } from 'node:stream/consumers';
+import type { Engine } from '../../src/engine/engine.ts';
+import { scopes } from '../../src/schema/index.ts';
+import { hashToken } from '../../src/server/index.ts';
+import { newToken } from '../../src/token-format.ts';
+import { startHttp } from './server/http.ts';
+import { createMemoryBackend } from './server/memory-backend.ts';
 
 /** What becomes of a request: handled, handled but not answered, never answered, or answered with something else. */
 export type Fault =
@@ -22,6 +17,7 @@ export type Fault =
 
 export interface FakeServer {
   url: string;
+  /** A person's, for everything. */
   token: string;
   /** Asked with every request. */
   fault: (request: { method: string; path: string; count: number }) => Fault;
@@ -30,107 +26,63 @@ export interface FakeServer {
   close(): Promise<void>;
 }
 
-/** For tests: the wire over any engine, with the faults of a network. It allows everything to everybody. */
+/** For tests: the real server over any engine, behind a network with faults. */
 export async function startFakeServer(engine: Engine): Promise<FakeServer> {
-  const http = createServer((request, response) => void serve(request, response));
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const backend = createMemoryBackend({ test: 1 });
+  const { id, token } = newToken();
+  const project = { id: 1, name: 'test' };
+  backend.addToken(hashToken(token), { id, project, kind: 'person', name: 'ann', scopes });
+  const limits = { perSecond: 10_000, burst: 10_000 };
+  const list = async () => ({ runs: await engine.runs() });
+  const real = await startHttp({ ...backend, engine: () => engine, list }, { limits });
+  const front = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
   // It listens on a port.
-  const { port } = http.address() as AddressInfo;
+  const { port } = front.address() as AddressInfo;
   const server: FakeServer = {
     url: `http://127.0.0.1:${port}`,
-    token: 'sf_test_token',
+    token,
     fault: () => 'none',
     requests: [],
     close: async () => {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
+      front.closeAllConnections();
+      await new Promise((resolve) => front.close(resolve));
+      await real.listening.close();
     },
   };
   return server;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/' } = request;
-    const { pathname, searchParams } = new URL(url, 'http://localhost');
-    server.requests.push(`${method} ${pathname}`);
-    const fault = server.fault({ method, path: pathname, count: server.requests.length });
+    const { pathname: path } = new URL(url, 'http://localhost');
+    server.requests.push(`${method} ${path}`);
+    const fault = server.fault({ method, path, count: server.requests.length });
     if (fault === 'hang') return;
     if (typeof fault === 'object') {
       response.writeHead(fault.status, fault.headers);
       return void response.end(fault.body ?? '');
     }
-    let text = '';
-    for await (const chunk of request) text += chunk;
-    const answered = await answer(method, pathname, searchParams, text, request.headers);
-    if (fault === 'cut') return void request.socket.destroy();
-    const { status, body, headers } = answered;
-    response.writeHead(status, { [apiHeader]: String(apiVersion), ...headers });
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  }
-
-  async function answer(
-    method: string,
-    path: string,
-    query: URLSearchParams,
-    text: string,
-    headers: IncomingHttpHeaders,
-  ): Promise<{ status: number; body: unknown; headers?: Record<string, string> }> {
     try {
-      return await handle(method, path, query, text, headers);
-    } catch (error) {
-      if (!(error instanceof StepfastError))
-        return { status: 500, body: { code: 'bug', message: String(error) } };
-      const { code, message } = error;
-      return { status: engineStatus[code] ?? 400, body: { code, message } };
+      const answer = await forwarded(request, response, `${real.url}${url}`);
+      const body = Buffer.from(await answer.arrayBuffer());
+      if (fault === 'cut') return void request.socket.destroy();
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(body);
+    } catch {
+      request.socket.destroy();
     }
-  }
-
-  async function handle(
-    method: string,
-    path: string,
-    query: URLSearchParams,
-    text: string,
-    headers: IncomingHttpHeaders,
-  ) {
-    const [, , first, run = '', what, digest = ''] = path.split('/').map(decodeURIComponent);
-    const ok = (body: unknown, more = {}) => ({ status: 200, body, headers: more });
-    const { view: preferred, check } = preferenceIn(String(headers[preferHeader] ?? ''));
-    const executed = ({ view, ...rest }: Executed) => ok(preferred ? { ...rest, view: viewOf(view) } : rest);
-    const after = Number(query.get('after') ?? 0);
-    if (first === 'whoami')
-      return ok({ project: 'test', kind: 'person', name: 'ann', scopes: ['read', 'write'] });
-    if (run === '' && method === 'POST') {
-      // The client's own shapes: a fake believes them.
-      const { definition, command, circumstances, once } = JSON.parse(text) as BeginBody;
-      return executed(await engine.begin(definition, { ...command, now: Date.now() }, circumstances, once));
-    }
-    const name = query.get('name');
-    if (run === '')
-      return ok(name === null ? { runs: await engine.runs() } : { ids: await engine.ids(name) });
-    if (what === 'commands') {
-      const { command, key, circumstances } = JSON.parse(text) as CommandBody;
-      return executed(await engine.execute(run, { ...command, now: Date.now() }, key, circumstances));
-    }
-    if (what === 'entries') return ok({ entries: await engine.entries(run, after) });
-    if (what === 'texts') return ok(await engine.text(run, { digest, opening: '', bytes: 0 }));
-    if (what === 'watch') {
-      const view = await engine.watch(
-        run,
-        after,
-        Number(query.get('ms')),
-        check === undefined ? {} : { check },
-      );
-      const seq = view?.version.seq ?? 0;
-      return ok({ seq, ...(preferred && seq > after ? { view: viewOf(view) } : {}) });
-    }
-    if (method === 'DELETE') return ok((await engine.remove(run)) ?? {});
-    const view = await engine.view(run);
-    if (!view) throw new StepfastError('no_run', `There is no run '${run}'.`);
-    const tag = etagOf(view.version);
-    return tag === headers['if-none-match']
-      ? { status: 304, body: '', headers: { etag: tag } }
-      : ok(view, { etag: tag });
   }
 }
 
-const viewOf = (view: Executed['view']) =>
-  view && { hash: view.hash, state: view.state, version: view.version };
+/** What the server answers, unless the client leaves first. */
+async function forwarded(request: IncomingMessage, response: ServerResponse, url: string): Promise<Response> {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  const { host: _, connection: __, ...headers } = request.headers;
+  const sent = await buffer(request);
+  return await fetch(url, {
+    method: request.method ?? 'GET',
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+    ...(sent.length > 0 ? { body: new Uint8Array(sent) } : {}),
+    signal: left.signal,
+  });
+}
