@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import {
   type ClaudeProject,
   contextOf,
-  lastUser,
   type ModelRequest,
   type Reply,
   type StreamEvent,
@@ -41,15 +40,6 @@ export const told =
   (text: RegExp) =>
   (request: ModelRequest): boolean =>
     request.kind === 'main' && text.test(contextOf(request));
-
-/** Uses the tool and says the text, at every prompt and after every feedback. */
-export function insists({ model }: ClaudeProject, tool: Reply, text: Reply): void {
-  let count = 0;
-  model.always(lastUser(/./), () => {
-    count += 1;
-    return count % 2 === 1 ? tool : text;
-  });
-}
 
 /** What the host showed the person, without what the agent said. */
 export const shownIn = (events: readonly StreamEvent[]): string =>
