@@ -15,8 +15,7 @@ const maxMb = 1024;
 
 const { only } = options({ only: '' });
 ensureBuilt();
-// PostgreSQL would keep this process alive; it ends with it.
-process.exit((await attackAll()) ? 0 : 1);
+if (!(await attackAll())) process.exitCode = 1;
 
 async function attackAll(): Promise<boolean> {
   await using arena = await openArena();

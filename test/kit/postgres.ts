@@ -178,6 +178,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     });
     closeSync(log);
     await once(started, 'spawn');
+    // It ends with this process and doesn't keep it alive.
+    started.unref();
     postmaster = started;
     while (Date.now() < deadline) {
       if (hasEnded(started)) break;
@@ -204,6 +206,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     postmaster = undefined;
     if (!ending || hasEnded(ending)) return;
     const exit = once(ending, 'exit');
+    ending.ref();
     ending.kill(signal);
     await exit;
   }
