@@ -53,6 +53,7 @@ export default defineConfig({
       }),
       tests('e2e', ['test/e2e/**/*.test.ts'], [...others, servers], {
         globalSetup: prepared,
+        isolate: false,
         maxWorkers: 3,
         sequence: { groupOrder: 2 },
       }),

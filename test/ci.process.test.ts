@@ -28,22 +28,17 @@ test.each(agents)('the parts that %s shares with others are among its triggers',
 });
 
 test('a budget names each count that grew, CPU far over it, and steps without limits', () => {
-  const budget: Budget = {
-    calibration: 1,
-    steps: { e2e: { processes: 10, sessions: { claude: 2 }, cpuSeconds: 100 } },
-    raised: [],
-  };
+  const e2e = { processes: 10, sessions: { claude: 2 }, cpuSeconds: 100, loop: 1 };
+  const budget: Budget = { steps: { e2e }, raised: [] };
   const used = (processes: number, claude: number, cpuSeconds: number) =>
-    overBudget(budget, { calibration: 2, steps: { e2e: { processes, sessions: { claude }, cpuSeconds } } });
-  // The machine is half as fast, so 280 s are 140 s.
-  expect(used(10, 2, 280)).toEqual([]);
-  expect(used(11, 3, 282)).toEqual([
+    overBudget(budget, { e2e: { processes, sessions: { claude }, cpuSeconds, loop: 2 } });
+  // The machine is half as fast, so 290 s are 145 s.
+  expect(used(10, 2, 290)).toEqual([]);
+  expect(used(11, 3, 292)).toEqual([
     'e2e: processes 11, at most 10',
     'e2e: sessions of claude 3, at most 2',
-    'e2e: CPU seconds 141, at most 140',
+    'e2e: CPU seconds 146, at most 145',
   ]);
-  const other = { calibration: 1, steps: { new: { processes: 1, sessions: {}, cpuSeconds: 1 } } };
-  expect(overBudget(budget, other)).toEqual(['new: has no budget']);
-  const long = { e2e: { processes: 1, sessions: {}, cpuSeconds: 3_001 } };
-  expect(overBudget({ ...budget, steps: long }, { calibration: 1, steps: {} })).toHaveLength(1);
+  expect(overBudget(budget, { new: e2e })).toEqual(['new: has no budget']);
+  expect(overBudget({ steps: { e2e: { ...e2e, cpuSeconds: 3_001 } }, raised: [] }, {})).toHaveLength(1);
 });

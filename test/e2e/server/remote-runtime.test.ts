@@ -5,7 +5,12 @@ import { startTeam } from '../../kit/server/remote.ts';
 const team = await startTeam();
 process.env.STEPFAST_TEST_URL = team.url;
 process.env.STEPFAST_TEST_TOKEN = team.token('person');
-afterAll(async () => await team[Symbol.asyncDispose]());
+afterAll(async () => {
+  // The worker's next file isn't logged in.
+  delete process.env.STEPFAST_TEST_URL;
+  delete process.env.STEPFAST_TEST_TOKEN;
+  await team[Symbol.asyncDispose]();
+});
 
 await import('../../../src/runtime/runtime.process.test.ts');
 await import('../../../src/runtime/briefing/briefings.process.test.ts');
