@@ -1,11 +1,10 @@
-/** A person at a real terminal, beside or before the session. */
+/** A person at a real terminal, beside or before a session. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { type ClaudeProject, lastUser, reply, runtimeIn } from '../../../src/testing/index.ts';
+import { type ClaudeProject, runtimeIn } from '../../../src/testing/index.ts';
 import { createClaudeProject } from '../../kit/claude.ts';
-import { openClaudeTerminal } from '../../kit/claude-terminal.ts';
 import { openTerminal, type Terminal } from '../../kit/terminal.ts';
 
 const top = join(import.meta.dirname, '..', '..', '..');
@@ -98,18 +97,4 @@ it('[U8] [U16] status shows the failing test that the agent sees, and an approva
   await terminal?.waitFor(/\[y\/N\]/);
   await enter('y');
   expect(await screenOf('stepfast status')).toMatch(/complete/);
-});
-
-it('[U10] an unfinished run is one line on the screen of a new session', async () => {
-  stage = await createClaudeProject({ '.stepfast/workflows/w.yaml': w('true') });
-  stage.project.trust('w');
-  await stage.project.startRun('w');
-  stage.model.always(lastUser(/./), reply.text('Nothing much.'));
-  const person = await openClaudeTerminal(stage);
-  terminal = person.terminal;
-  await terminal.waitFor(/SessionStart:startup says: .*\bw\b/);
-  await person.enter('What is in the README?');
-  await terminal.waitFor(/Nothing much/);
-  const [asked] = stage.model.requestsOf('main');
-  expect(JSON.stringify(asked?.body)).not.toContain('ACTION REQUIRED');
 });

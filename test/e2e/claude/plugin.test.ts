@@ -66,7 +66,7 @@ it("the plugin passes the host's own validation, warnings included", async () =>
 });
 
 describe('a session with the plugin', () => {
-  it('/stepfast:go starts the run with the words of the user, and a compaction brings it back', async () => {
+  it("[U6] /stepfast:go starts the run, Stepfast's own tools never ask after its turn, and a compaction brings it back", async () => {
     const task = 'fix the "login" bug';
     model.on(
       lastUser(/<task>/),
@@ -74,27 +74,21 @@ describe('a session with the plugin', () => {
       reply.tool(tool('workflow_start'), { workflow: 'go', summary: task, inputs: { task } }),
       reply.text('Started.'),
     );
-    model.always(summariser(), forgetsAll());
-    model.always(lastUser(/./), reply.text('Going on.'));
-    const ran = await session({ prompts: [`/stepfast:go ${task}`, '/compact', 'and now'] });
-    const [first] = ran.requests.requestsOf('main');
-    expect(first && contextOf(first)).toContain(`<task>\n${task}\n</task>`);
-    expect(opening(ran).skills).toEqual(expect.arrayContaining(skills.map((name) => `stepfast:${name}`)));
-    expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain(`In the user's words: ${task}`);
-    const [info] = await project.runtime().engine.runs();
-    expect(info?.state?.sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
-  });
-
-  it("[U6] Stepfast's own tools never ask, also after the turn of the skill that allows them", async () => {
-    model.on(lastUser(/<task>/), reply.text('I will.'));
     model.on(
       lastUser(/note it/),
       reply.tool(tool('workflow_note'), { kind: 'decision', text: 'Passkeys only.' }),
       reply.tool('Bash', { command: 'touch made.txt', description: 'Asks' }),
       reply.text('Noted.'),
     );
-    await session({ prompts: ['/stepfast:go add a page', 'note it'] });
+    model.always(summariser(), forgetsAll());
+    model.always(lastUser(/./), reply.text('Going on.'));
+    const ran = await session({ prompts: [`/stepfast:go ${task}`, 'note it', '/compact', 'and now'] });
+    const [first] = ran.requests.requestsOf('main');
+    expect(first && contextOf(first)).toContain(`<task>\n${task}\n</task>`);
+    expect(opening(ran).skills).toEqual(expect.arrayContaining(skills.map((name) => `stepfast:${name}`)));
+    expect(contextOf(ran.requests.firstRequestAfterCompaction())).toContain(`In the user's words: ${task}`);
     const [info] = await project.runtime().engine.runs();
+    expect(info?.state?.sessions[ran.sessions[0] ?? '']?.resets).toBe(1);
     expect(info?.state?.notes).toMatchObject([{ text: 'Passkeys only.' }]);
     // Other tools do ask in this mode, and nobody answers.
     expect(existsSync(join(project.root, 'made.txt'))).toBe(false);

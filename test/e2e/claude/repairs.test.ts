@@ -9,7 +9,6 @@ import {
   forgetsAll,
   lastContext,
   lastUser,
-  nearlyFull,
   reply,
   runtimeIn,
   summariser,
@@ -46,26 +45,6 @@ const logged = (): string[] =>
     .map(({ what }) => what)
     .filter((what) => what !== 'allowed');
 const times = (text: string, part: string): number => text.split(part).length - 1;
-
-it('[pain 6] [pain 5] lost in the middle of a tool loop it comes with the next tool, without PreCompact too', async () => {
-  const { at, state } = await stage.project.startRun('w');
-  stage.model.on(
-    lastUser(/loop/),
-    toolCall.status(at),
-    toolCall.bash('ls', { usage: nearlyFull }),
-    toolCall.bash('ls'),
-    reply.text('Done.'),
-  );
-  stage.model.always(summariser(), forgetsAll());
-  const ran = await stage.run({
-    prompts: ['loop'],
-    settings: settings({ lost: 'SessionStart', without: 'PreCompact' }),
-  });
-  expect(contextOf(ran.requests.firstRequestAfterCompaction())).not.toContain('INSTRUCTIONS-PLAN');
-  expect(lastContext(ran)).toContain('INSTRUCTIONS-PLAN');
-  expect(logged()).toContain('repaired');
-  expect((await state()).briefings[ran.sessions[0] ?? '']?.proven).toBe('transcript');
-});
 
 it('[pain 8] a briefing that arrives cut is seen to be, and comes whole with the next prompt', async () => {
   writeLong();

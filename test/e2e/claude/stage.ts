@@ -13,14 +13,13 @@ const mcp = {
 export const createStage = (files: Record<string, string>): Promise<ClaudeProject> =>
   createClaudeProject(files, { settings: settings(), mcp });
 
-/** As the plugin registers them. The output of `lost` is dropped; `through` is appended to the SessionStart command. */
-export function settings({ lost = '', without = '', through = '' } = {}): Record<string, unknown> {
+/** As the plugin registers them. `through` is appended to the SessionStart command. */
+export function settings({ through = '' } = {}): Record<string, unknown> {
   const hooks: Record<string, unknown[]> = {};
   for (const registration of registrations) {
     const { event, matcher } = registration;
-    if (event === without) continue;
     hooks[event] ??= [];
-    const end = event === lost ? ' >/dev/null' : event === 'SessionStart' ? through : '';
+    const end = event === 'SessionStart' ? through : '';
     const hook = hookFor(registration, `'${shim}'`);
     const command = 'command' in hook ? `(${hook.command})${end}` : '';
     hooks[event].push({ ...(matcher === undefined ? {} : { matcher }), hooks: [{ ...hook, command }] });
