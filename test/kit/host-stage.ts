@@ -48,6 +48,8 @@ export interface HostSession {
 
 /** What tests of sessions need to know of a host. */
 export interface SessionHost extends DrivenHost {
+  /** Installs Stepfast if a host has a cheaper way than `init` in each test. */
+  install?(stage: HostStage, init: () => Promise<void>): Promise<void>;
   /** A new session, or one that is continued. */
   open(stage: HostStage, resume?: string): Promise<HostSession>;
   /** Settings of the person that an installation may change. */

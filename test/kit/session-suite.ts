@@ -52,8 +52,7 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
     sessions = [];
     stage = await host.prepare({ ...host.settings, ...files });
     before = host.personFiles(stage).map(read);
-    const installed = await stepfastIn(stage, 'init', '--yes', '--host', host.name);
-    expect(installed, installed.stderr).toMatchObject({ code: 0 });
+    await (host.install?.(stage, init) ?? init());
     stage.project.trust('c');
   });
   afterEach(async () => {
@@ -62,6 +61,10 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
     stage.project[Symbol.dispose]();
   });
 
+  const init = async (): Promise<void> => {
+    const installed = await stepfastIn(stage, 'init', '--yes', '--host', host.name);
+    expect(installed, installed.stderr).toMatchObject({ code: 0 });
+  };
   const open = async (resume?: string): Promise<HostSession> => {
     const session = await host.open(stage, resume);
     sessions.push(session);

@@ -16,4 +16,4 @@ export {
   withEntries,
 } from './entries.ts';
 export { isLink, readSettingsFile, writeSettingsFile } from './file.ts';
-export { type KeptFile, otherLedgers, readLedger, removeLedger, writeLedger } from './ledger.ts';
+export { type KeptFile, type Ledger, otherLedgers, readLedger, removeLedger, writeLedger } from './ledger.ts';

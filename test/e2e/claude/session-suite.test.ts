@@ -1,4 +1,5 @@
 import { claudeHost } from '../../kit/claude-host.ts';
 import { sessionSuite } from '../../kit/session-suite.ts';
+import { installedOnce } from './installed-once.ts';
 
-sessionSuite(claudeHost);
+sessionSuite(installedOnce(claudeHost));
