@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compileCacheFolder } from './compile-cache.ts';
 
@@ -32,14 +32,23 @@ test('the compile cache follows XDG_CACHE_HOME', () => {
 test.runIf(uid !== undefined)('a compile cache that another user could fill is not used', () => {
   expect(found({ uid: (uid ?? 0) + 1 })).toBeUndefined();
   found();
-  for (const mode of [0o777, 0o770, 0o702]) {
-    chmodSync(folder, mode);
-    expect(found(), mode.toString(8)).toBeUndefined();
+  for (const path of [folder, dirname(folder), join(home, '.cache')]) {
+    for (const mode of [0o777, 0o770, 0o702]) {
+      chmodSync(path, mode);
+      expect(found(), `${path} ${mode.toString(8)}`).toBeUndefined();
+    }
+    chmodSync(path, 0o755);
   }
+  expect(found()).toBe(folder);
   rmSync(folder, { recursive: true });
   mkdirSync(join(home, 'planted'), { mode: 0o700 });
   symlinkSync(join(home, 'planted'), folder);
   expect(found()).toBeUndefined();
+});
+
+test('a compile cache is never in the folder that Stepfast runs in', () => {
+  expect(found({ home: '' })).toBeUndefined();
+  expect(found({ env: { XDG_CACHE_HOME: '.cache' } })).toBeUndefined();
 });
 
 test('a compile cache that cannot be created is not used', () => {

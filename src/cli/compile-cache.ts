@@ -1,7 +1,7 @@
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
 interface User {
   home: string;
@@ -25,15 +25,18 @@ export function compileCacheFolder({ home, env, uid }: User): string | undefined
   const cache = env.XDG_CACHE_HOME || join(home, '.cache');
   const ours = join(cache, 'stepfast');
   const folder = join(ours, 'compiled');
-  const isOwn = (owner: number): boolean => uid === undefined || owner === uid;
+  // A relative one would be in the repository that this runs in.
+  if (!isAbsolute(cache)) return undefined;
+  const isPrivate = (found: Stats): boolean =>
+    found.isDirectory() && (uid === undefined || (found.uid === uid && (found.mode & 0o022) === 0));
   try {
     // Under sudo the home is another user's, and nothing is created there.
-    if (!isOwn(statSync(cache).uid)) return undefined;
-    for (const path of [ours, folder]) makePrivate(path);
-    const found = lstatSync(folder);
-    const isPrivate = uid === undefined || (found.mode & 0o022) === 0;
-    const isSafe = isOwn(statSync(ours).uid) && isOwn(found.uid) && found.isDirectory() && isPrivate;
-    return isSafe ? folder : undefined;
+    if (!isPrivate(statSync(cache))) return undefined;
+    for (const path of [ours, folder]) {
+      makePrivate(path);
+      if (!isPrivate(lstatSync(path))) return undefined;
+    }
+    return folder;
   } catch {
     return undefined;
   }

@@ -226,7 +226,9 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       // Before the batch that names them, and only where there is one.
       if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
-      if (key !== undefined) Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
+      // What was beaten has its answer from the state each time, even if it bound a session or opened a boundary.
+      if (key !== undefined && !('replayed' in reply))
+        Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
       if (version === 'conflict') return 'conflict';
       const told = toldOf(loaded.definition, loaded.state, state);

@@ -1,3 +1,4 @@
+import { setInterval, setTimeout } from 'node:timers/promises';
 import { type Circumstances, checkingIn, type Engine, type Executed, noRun } from '../engine/index.ts';
 import type { Command } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
@@ -113,7 +114,7 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
         }
       }
       if (clock() >= until) return 'running';
-      await after(setUpTickMs);
+      await setTimeout(setUpTickMs);
     }
   }
 
@@ -135,27 +136,24 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
     const watching = engine.watch(run, version.seq, Math.max(0, until - clock()), { check: id, signal });
     const patienceAfterExit = isShared(run) ? reportMs : 0;
     let lostAt: number | undefined;
+    const isOver = (): boolean => {
+      onProgress?.({ run, id, logs: gates.logsOf(run, id) });
+      const runner = gates.runnerIs(run, id);
+      lostAt = runner === 'dead' ? (lostAt ?? clock()) : undefined;
+      const isOverdue = runner === 'unknown' && clock() > patience;
+      return isOverdue || (lostAt !== undefined && clock() - lostAt >= patienceAfterExit);
+    };
+    const ticks = setInterval(tickMs, undefined, { signal });
+    const over = (async () => {
+      for await (const _ of ticks) if (isOver()) return undefined;
+      return undefined;
+    })();
     try {
-      for (;;) {
-        onProgress?.({ run, id, logs: gates.logsOf(run, id) });
-        const seen = await Promise.race([watching, after(tickMs, signal)]);
-        if (seen !== 'tick') return seen ?? (await load(run));
-        const runner = gates.runnerIs(run, id);
-        lostAt = runner === 'dead' ? (lostAt ?? clock()) : undefined;
-        const isOverdue = runner === 'unknown' && clock() > patience;
-        if (isOverdue || (lostAt !== undefined && clock() - lostAt >= patienceAfterExit))
-          return await load(run);
-      }
+      onProgress?.({ run, id, logs: gates.logsOf(run, id) });
+      return (await Promise.race([watching, over])) ?? (await load(run));
     } finally {
       stop.abort();
-      watching.catch(() => {});
+      for (const each of [watching, over]) each.catch(() => {});
     }
   }
 }
-
-/** Its timer doesn't outlast the abort, because it keeps the process alive. */
-const after = (ms: number, signal?: AbortSignal): Promise<'tick'> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, 'tick');
-    signal?.addEventListener('abort', () => clearTimeout(timer), { once: true });
-  });

@@ -25,6 +25,15 @@ const note = (text: string): Command => ({ type: 'note', now: 1, kind: 'decision
 
 engineContract('remote', async () => remote());
 
+/** It doesn't say whether a key was repeated. */
+const older = (): Engine => ({
+  ...engine,
+  async execute(...call) {
+    const { repeated: _, ...executed } = await engine.execute(...call);
+    return executed;
+  },
+});
+
 describe('an answer that was lost', () => {
   test('the same start again begins nothing new, and is told as the first', async () => {
     server.fault = ({ count }) => (count <= 2 ? 'cut' : 'none');
@@ -54,28 +63,40 @@ describe('an answer that was lost', () => {
     expect(again).toMatchObject({ changed: false, reply: { replayed: true } });
   });
 
-  test('[C0] an output that another call beat is never told as accepted', async () => {
+  test.each([
+    ['', {}, undefined],
+    // Its binding is written.
+    [' of a session that the run does not know', { session: 'new' }, { facts: { host: 'codex' } }],
+  ])('[C0] an output%s that another call beat is never told as accepted', async (_, more, circumstances) => {
     const { run, at } = await startSmall(remote());
     await remote().execute(run, advance(at, 'first'));
     let sent = 0;
     server.fault = ({ path }) => (path.endsWith('/commands') && ++sent === 1 ? 'cut' : 'none');
-    const beaten = await remote().execute(run, advance(at, 'second'));
+    const beaten = await remote().execute(
+      run,
+      { ...advance(at, 'second'), ...more },
+      undefined,
+      circumstances,
+    );
     expect(sent).toBe(2);
     expect(beaten).toMatchObject({ changed: false, reply: { replayed: true, step: 'build' } });
+  });
+
+  test('an older server loses no effects of a command that has no output', async () => {
+    const { run } = await startSmall(remote());
+    await server.close();
+    server = await startFakeServer(older());
+    let sent = 0;
+    server.fault = ({ path }) => (path.endsWith('/commands') && ++sent === 1 ? 'cut' : 'none');
+    const todo = await remote().execute(run, { type: 'todo', now: 2, content: '- [ ] x' });
+    expect(todo).toMatchObject({ changed: true, effects: [{ type: 'writeTodo', content: '- [ ] x' }] });
   });
 
   test.each(['this', 'an older'])(
     '[C0] of calls with one handle, %s server tells only the first',
     async (age) => {
-      const older: Engine = {
-        ...engine,
-        async execute(...call) {
-          const { repeated: _, ...executed } = await engine.execute(...call);
-          return executed;
-        },
-      };
       await server.close();
-      server = await startFakeServer(age === 'this' ? engine : older);
+      server = await startFakeServer(age === 'this' ? engine : older());
       const answers = new Map<string, number>();
       // Which of a run's answers are cut: every choice of its first four.
       const cuts = new Map<string, number>();

@@ -46,6 +46,8 @@ export interface RemoteEngine extends Engine {
 }
 
 const mostKnown = 32;
+/** Commands that no other call can beat. */
+const reported: ReadonlySet<Command['type']> = new Set(['gatesFinished', 'todo']);
 /** Ten thousand runs; more need a query, not a list. */
 const mostPages = 50;
 
@@ -102,8 +104,10 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
     const prefer = definition && preferenceOf();
     const answer = await act({ method: 'POST', path: paths.commands(run), body, prefer });
     const executed = withView(bodyOf<ExecutedAnswer>(answer), definition);
-    // `replayed` isn't enough: another call may have completed the position. Older servers don't send `repeated`.
-    const lost = executed.repeated && isOwn(key) && !('code' in executed.reply);
+    // `replayed` isn't enough for an output: another call may have completed the position. Older servers don't send
+    // `repeated`.
+    const isFirst = executed.repeated || ('replayed' in executed.reply && reported.has(command.type));
+    const lost = isFirst && isOwn(key) && !('code' in executed.reply);
     return lost ? await asFirst(executed, command) : executed;
   }
 
