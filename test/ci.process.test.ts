@@ -39,6 +39,9 @@ test('a budget names each count that grew, CPU far over it, and steps without li
     'e2e: sessions of claude 3, at most 2',
     'e2e: CPU seconds 146, at most 145',
   ]);
-  expect(overBudget(budget, { new: e2e })).toEqual(['new: has no budget']);
-  expect(overBudget({ steps: { e2e: { ...e2e, cpuSeconds: 3_001 } }, raised: [] }, {})).toHaveLength(1);
+  expect(used(10, 2, Number.NaN)).toHaveLength(1);
+  expect(overBudget(budget, { e2e, new: e2e })).toEqual(['new: has no budget']);
+  expect(overBudget(budget, {})).toEqual(['e2e: did not run']);
+  const long = { e2e: { ...e2e, cpuSeconds: 3_001 } };
+  expect(overBudget({ steps: long, raised: [] }, long)).toHaveLength(1);
 });

@@ -99,9 +99,13 @@ function add(name: string, old: number, current: number): void {
 /** A worktree of the commit with our packages, so that only our code makes a difference. */
 function checkout(against: string): string {
   if (existsSync(join(against, 'package.json'))) return resolve(against);
-  const tree = join(cache, against.replaceAll(/\W/g, '-'));
+  const commit = execFileSync('git', ['rev-parse', '--verify', `${against}^{commit}`], {
+    cwd: root,
+    encoding: 'utf8',
+  }).trim();
+  const tree = join(cache, commit);
   if (existsSync(tree)) return tree;
-  execFileSync('git', ['worktree', 'add', '--detach', tree, against], { cwd: root });
+  execFileSync('git', ['worktree', 'add', '--detach', tree, commit], { cwd: root });
   mkdirSync(join(tree, 'node_modules'));
   for (const name of readdirSync(join(root, 'node_modules')))
     if (name !== '.cache') symlinkSync(join(root, 'node_modules', name), join(tree, 'node_modules', name));

@@ -6,6 +6,7 @@ import { chosenSeed } from '../../test/kit/seed.ts';
 
 const { values } = parseArgs({ options: { kills: { type: 'string' }, seed: { type: 'string' } } });
 const kills = Number(values.kills ?? 20);
+if (!(kills > 0)) throw new Error('--kills needs a number');
 const seed = chosenSeed(values.seed);
 ensureBuilt();
 const { at, findings, ...report } = await killDrivers({ kills, seed });

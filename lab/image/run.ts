@@ -238,10 +238,9 @@ function installPackages(): void {
   const found = ['dockerd', 'podman', 'runc', 'mmdebstrap'].every((program) =>
     ['/usr/bin', '/usr/sbin', '/usr/local/bin'].some((folder) => existsSync(join(folder, program))),
   );
-  if (!found)
-    execFileSync('apt-get', ['install', '--yes', '--no-install-recommends', ...packages], {
-      stdio: 'ignore',
-    });
+  if (found) return;
+  execFileSync('apt-get', ['update'], { stdio: 'ignore' });
+  execFileSync('apt-get', ['install', '--yes', '--no-install-recommends', ...packages], { stdio: 'ignore' });
 }
 
 /** What stands in for the image of Node that users pull: a Debian, Node and npm, with this machine's registry. */

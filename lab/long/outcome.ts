@@ -2,6 +2,8 @@
 export interface Outcome {
   name: string;
   passed: boolean;
+  /** What it needs isn't here. */
+  notRun: boolean;
   seconds: number;
   tries: number;
   /** Counts and measurements of the suite. */
@@ -35,10 +37,10 @@ export function replaysIn(output: string): string[] {
 
 export function tableOf(outcomes: readonly Outcome[]): string {
   const width = Math.max(...outcomes.map(({ name }) => name.length));
-  const rows = outcomes.map(({ name, passed, seconds, tries, figures }) => {
-    const result = passed ? 'ok' : 'FAILED';
+  const rows = outcomes.map(({ name, passed, notRun, seconds, tries, figures }) => {
+    const result = passed ? 'ok' : notRun ? 'not run' : 'FAILED';
     const again = tries > 1 ? ` (${tries} tries)` : '';
-    return `${name.padEnd(width)}  ${result.padEnd(6)}  ${String(seconds).padStart(5)} s${again}  ${keyFigures(figures)}`;
+    return `${name.padEnd(width)}  ${result.padEnd(7)}  ${String(seconds).padStart(5)} s${again}  ${keyFigures(figures)}`;
   });
   return rows.map((row) => row.trimEnd()).join('\n');
 }

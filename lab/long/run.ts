@@ -50,15 +50,18 @@ if (values.list) {
 /** A suite that hangs. */
 const limitMs = 3_600_000;
 const tailLines = 40;
+/** Of a suite that needs what isn't here. */
+const notRunStatus = 77;
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const commit = git('rev-parse', 'HEAD');
-const isClean = git('status', '--porcelain') === '';
+// The file that a run writes itself changes no result.
+const isClean = git('status', '--porcelain', '--', '.', ':!.ci/full.json') === '';
 const logs =
   values.logs ??
   join(process.env.STEPFAST_CI_CACHE ?? join(homedir(), '.cache/stepfast-ci'), 'long', commit.slice(0, 12));
 const results = join(logs, 'results.jsonl');
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 mkdirSync(logs, { recursive: true });
 console.log(`Logs are in ${logs}${isClean ? '' : '. The checkout has changes, so every suite runs.'}`);
 ensureBuilt();
@@ -68,15 +71,18 @@ for (const { name, part } of wanted) outcomes.push(before.get(name) ?? (await pl
 
 console.log(`\n${tableOf(outcomes)}`);
 for (const { replays } of outcomes) for (const line of replays) console.log(line);
-const failed = outcomes.filter(({ passed }) => !passed).length;
+const failed = outcomes.filter(({ passed, notRun }) => !passed && !notRun).length;
+const passed = outcomes.filter((outcome) => outcome.passed).length;
 noteAgents();
-console.log(JSON.stringify({ passed: outcomes.length - failed, failed, suites: outcomes }));
+console.log(JSON.stringify({ passed, failed, suites: outcomes }));
 if (failed > 0) process.exitCode = 1;
 
 function passedBefore(): Outcome[] {
   if (!isClean || values.again || !existsSync(results)) return [];
   const lines = readFileSync(results, 'utf8').trimEnd().split('\n');
-  return lines.map((line): Outcome => JSON.parse(line)).filter(({ passed }) => passed);
+  return lines
+    .map((line): Outcome & { commit: string } => JSON.parse(line))
+    .filter((outcome) => outcome.passed && outcome.commit === commit);
 }
 
 function shown({ random = false, node, load = 0, args }: Part): string {
@@ -87,24 +93,26 @@ function shown({ random = false, node, load = 0, args }: Part): string {
 async function play(name: string, part: Part): Promise<Outcome> {
   const log = join(logs, `${name}.log`);
   const started = performance.now();
-  let passed = false;
+  let status: number | null = null;
   let tries = 0;
-  while (!passed && tries < (part.tries ?? 1)) {
+  while (status !== 0 && status !== notRunStatus && tries < (part.tries ?? 1)) {
     tries += 1;
     process.stdout.write(tries === 1 ? `${name.padEnd(24)}` : ' retry');
-    passed = await run(part, log);
+    status = await run(part, log);
   }
+  const passed = status === 0;
+  const notRun = status === notRunStatus;
   const seconds = Math.round((performance.now() - started) / 1000);
   const text = stripVTControlCharacters(readFileSync(log, 'utf8'));
-  console.log(` ${passed ? 'ok' : 'FAILED'}  ${seconds} s`);
-  if (!passed) console.log(text.trimEnd().split('\n').slice(-tailLines).join('\n'));
+  console.log(` ${passed ? 'ok' : notRun ? 'not run' : 'FAILED'}  ${seconds} s`);
+  if (!passed && !notRun) console.log(text.trimEnd().split('\n').slice(-tailLines).join('\n'));
   const replays = passed ? [] : replaysIn(text);
-  const outcome = { name, passed, seconds, tries, figures: figuresIn(text), replays };
-  if (isClean) appendFileSync(results, `${JSON.stringify(outcome)}\n`);
+  const outcome = { name, passed, notRun, seconds, tries, figures: figuresIn(text), replays };
+  if (isClean) appendFileSync(results, `${JSON.stringify({ commit, ...outcome })}\n`);
   return outcome;
 }
 
-async function run({ args, random, node, load = 0 }: Part, log: string): Promise<boolean> {
+async function run({ args, random, node, load = 0 }: Part, log: string): Promise<number | null> {
   const output = openSync(log, 'w');
   const stdio = ['ignore', output, output] satisfies ['ignore', number, number];
   const env: NodeJS.ProcessEnv = { ...process.env, ...(random ? { STEPFAST_RANDOM_SEEDS: '1' } : {}) };
@@ -123,7 +131,11 @@ async function run({ args, random, node, load = 0 }: Part, log: string): Promise
     // The whole process group of the suite.
     const end = (): void => {
       for (const loop of loops) loop.kill('SIGKILL');
-      if (child.exitCode === null && child.pid) process.kill(-child.pid, 'SIGKILL');
+      try {
+        if (child.pid) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // Nothing of it is left.
+      }
     };
     const timer = setTimeout(end, limitMs);
     process.once('exit', end);
@@ -131,10 +143,10 @@ async function run({ args, random, node, load = 0 }: Part, log: string): Promise
     clearTimeout(timer);
     process.off('exit', end);
     end();
-    return status === 0;
+    return status;
   } catch (error) {
     appendFileSync(log, `${error}\n`);
-    return false;
+    return null;
   } finally {
     closeSync(output);
   }

@@ -58,7 +58,7 @@ export const suites: Record<string, readonly Part[]> = {
   'merge-storm': [{ args: lab('merge-storm'), random: true }],
   'merge-storm-plants': [{ args: lab('merge-storm --plant all') }],
   planted: [{ args: lab('planted') }],
-  mutation: [{ args: lab('mutation') }],
+  mutation: [{ args: lab('mutation'), random: true }],
   image: [{ args: lab('image') }],
   conformance: [{ args: lab('conformance') }],
   'bench-mcp': [{ args: lab('bench mcp'), tries: 3 }],

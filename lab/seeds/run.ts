@@ -1,6 +1,7 @@
 /**
  * `npm run seeds [-- ID ...] [--plant]`: every sample of the five seed documents in `STEPFAST_CORPUS` is run, or has a
- * reason why it cannot be. `--plant` replaces each sample with nonsense, which its check must notice. The last line is JSON.
+ * reason why it cannot be. `--plant` replaces each sample with nonsense, which its check must notice. The last line is JSON. Without the
+ * documents it exits with 77: not run.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -14,7 +15,7 @@ const { plant, names } = options({ plant: false });
 const folder = process.env.STEPFAST_CORPUS && join(process.env.STEPFAST_CORPUS, 'seeds');
 if (!folder || !existsSync(folder)) {
   console.log('not run: STEPFAST_CORPUS has no seed documents');
-  process.exit();
+  process.exit(77);
 }
 
 ensureBuilt();

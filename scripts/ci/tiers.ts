@@ -4,7 +4,7 @@
  * since `.ci/full.json`, and else only their smoke test. `npm run long` runs all and notes the commit there.
  */
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -26,7 +26,19 @@ const assets: Readonly<Record<Agent, readonly string[]>> = {
   gemini: ['gemini/'],
   opencode: [],
 };
-const sharedAssets = ['hooks/', 'package-lock.json'];
+/** The same for all: what tests run with, and what starts by its path. */
+const sharedAssets = [
+  'hooks/',
+  'package-lock.json',
+  'vitest.config.ts',
+  'scripts/build',
+  'test/e2e/build.ts',
+  'test/kit/inner-door.ts',
+  'test/kit/join-sockets.ts',
+  'test/kit/property.ts',
+  'test/kit/serve-door.ts',
+  'test/kit/temporary.ts',
+];
 
 /** What its adapter imports of the adapters, and what its tests import of the tests, their kits, and scripts. */
 export async function triggersOf(agent: Agent): Promise<Set<string>> {
@@ -96,9 +108,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const agent of agents) {
     const choice = choose(agent, await triggersOf(agent), since(passed[agent]));
     if (choice === 'overdue') {
-      console.error(`${agent}: ${mostCommits} commits without a full run. Run: npm run long -- ${agent}`);
+      console.error(
+        `${agent}: ${mostCommits} commits without a full run. Run: npm run long -- agent-${agent}`,
+      );
       process.exitCode = 1;
     }
+    if (!existsSync(smoke(agent))) throw new Error(`${smoke(agent)} is missing`);
     console.log(choice === 'smoke' ? smoke(agent) : all(agent));
   }
 }
