@@ -2,7 +2,7 @@
 export interface Outcome {
   name: string;
   passed: boolean;
-  /** What it needs isn't here. */
+  /** Its inputs are missing. */
   notRun: boolean;
   seconds: number;
   tries: number;

@@ -50,7 +50,7 @@ if (values.list) {
 /** A suite that hangs. */
 const limitMs = 3_600_000;
 const tailLines = 40;
-/** Of a suite that needs what isn't here. */
+/** The exit status of a suite whose inputs are missing. */
 const notRunStatus = 77;
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const commit = git('rev-parse', 'HEAD');

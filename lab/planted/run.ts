@@ -42,7 +42,7 @@ interface Result {
   seconds: number;
 }
 
-/** Milliseconds per test, without the build. What a test polls for, a bug may prevent. */
+/** Milliseconds per test, without the build. A bug may prevent the state that a test polls for. */
 const limit = 120_000;
 const env = { ...process.env, STEPFAST_POLL_MS: '60000' };
 const root = join(import.meta.dirname, '../..');
@@ -296,7 +296,7 @@ function readState(): Map<string, Result> {
   const lines = readFileSync(stateFile, 'utf8')
     .split('\n')
     .filter((line) => line.endsWith('}'));
-  // What failed may have failed by chance.
+  // A test may have failed by chance.
   const good = lines.map((line): Result => JSON.parse(line)).filter(({ verdict }) => verdict !== 'missed');
   return new Map(good.map((result) => [result.key, result]));
 }

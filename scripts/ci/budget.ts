@@ -1,7 +1,7 @@
 /**
  * What a run of CI may cost: `node scripts/ci/budget.ts FOLDER` compares what `.ci/run` noted there with `.ci/budget.json`.
- * Counts decide. CPU time counts only if it is far over, because machines differ, and the same machine changes within a
- * run: `node scripts/ci/budget.ts` prints the CPU time of a loop that always does the same work, for before and after each step.
+ * Counts decide. CPU time counts only if it's far over, because machines differ, and the same machine changes within a
+ * run. So `.ci/run` times a loop before and after each step: `node scripts/ci/budget.ts` prints its CPU seconds.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

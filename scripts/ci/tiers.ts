@@ -26,7 +26,7 @@ const assets: Readonly<Record<Agent, readonly string[]>> = {
   gemini: ['gemini/'],
   opencode: [],
 };
-/** The same for all: what tests run with, and what starts by its path. */
+/** The same for all agents: the setup of tests, and programs that kits start by their path. */
 const sharedAssets = [
   'hooks/',
   'package-lock.json',

@@ -226,7 +226,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       // Before the batch that names them, and only where there is one.
       if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
-      // What was beaten has its answer from the state each time, even if it bound a session or opened a boundary.
+      // A beaten output gets its answer from the state each time, even if it bound a session or opened a boundary.
       if (key !== undefined && !('replayed' in reply))
         Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
