@@ -29,7 +29,7 @@ test.each(agents)('the parts that %s shares with others are among its triggers',
 
 test('a budget names each count that grew, CPU far over it, and steps without limits', () => {
   const e2e = { processes: 10, sessions: { claude: 2 }, cpuSeconds: 100, loop: 1 };
-  const budget: Budget = { steps: { e2e }, raised: [] };
+  const budget: Budget = { steps: { e2e }, ifChanged: { agent: e2e }, raised: [] };
   const used = (processes: number, claude: number, cpuSeconds: number) =>
     overBudget(budget, { e2e: { processes, sessions: { claude }, cpuSeconds, loop: 2 } });
   // The machine is half as fast, so 290 s are 145 s.
@@ -40,8 +40,9 @@ test('a budget names each count that grew, CPU far over it, and steps without li
     'e2e: CPU seconds 146, at most 145',
   ]);
   expect(used(10, 2, Number.NaN)).toHaveLength(1);
-  expect(overBudget(budget, { e2e, new: e2e })).toEqual(['new: has no budget']);
+  expect(overBudget(budget, { e2e, agent: e2e, new: e2e })).toEqual(['new: has no budget']);
+  expect(used(0, 2, 100)).toEqual(['e2e: its processes were not counted']);
   expect(overBudget(budget, {})).toEqual(['e2e: did not run']);
   const long = { e2e: { ...e2e, cpuSeconds: 3_001 } };
-  expect(overBudget({ steps: long, raised: [] }, long)).toHaveLength(1);
+  expect(overBudget({ steps: long, ifChanged: {}, raised: [] }, long)).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 /**
- * Which agents' end-to-end tests run in full in CI: `node scripts/ci/tiers.ts` prints, one a line, the files and folders to
- * run. Claude Code's always run. The others' run in full if their adapter, their tests, or shared parts of either changed
- * since `.ci/full.json`, and else only their smoke test. `npm run long` runs all and notes the commit there.
+ * Which agents' end-to-end tests run in full in CI: `node scripts/ci/tiers.ts` prints their folders. Claude Code's always run.
+ * The others' run if their adapter, their tests, or shared parts of either changed since `.ci/full.json`, and else only their
+ * smoke test. `npm run long` runs all and notes the commit there.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -114,6 +114,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       process.exitCode = 1;
     }
     if (!existsSync(smoke(agent))) throw new Error(`${smoke(agent)} is missing`);
-    console.log(choice === 'smoke' ? smoke(agent) : all(agent));
+    if (choice !== 'smoke') console.log(all(agent));
   }
 }
