@@ -48,13 +48,5 @@ s() {
 b=${0%/*}/../dist/hook.cjs
 [ -f "$b" ] || s 'the plugin is not built (npm run build) or not complete' "$3"
 command -v node >/dev/null 2>&1 || s 'node is not on the PATH' "$3"
-# Code that was compiled once is kept, which saves a tenth of Node's start: not in this folder, and for this user alone.
-c="${XDG_CACHE_HOME:-$HOME/.cache}/stepfast"
-case $c in
-  /*)
-    [ -d "$c" ] || (umask 077 && mkdir -p "$c") 2>/dev/null
-    export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$c/node}"
-    ;;
-esac
 [ "$p" ] || exec node "$b" --host "$2" "$3" $4
 printf '%s' "$p" | exec node "$b" --host "$2" "$3"

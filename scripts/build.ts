@@ -75,22 +75,10 @@ const { engines, exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [major, minor] = engines.node.replace('>=', '').split('.');
 const isOld = `const[a,b]=process.versions.node.split('.');if(a<${major}||a==${major}&&b<${minor})`;
 const needs = `Stepfast needs Node ${major}.${minor} or newer and found `;
-const cache = await build({
-  stdin: {
-    contents: "import { useCompileCache } from './src/cli/compile-cache.ts';useCompileCache();",
-    resolveDir: '.',
-  },
-  write: false,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node14',
-  minify: true,
-});
 writeFileSync(
   'dist/cli.js',
   `#!/usr/bin/env node
-${cache.outputFiles[0]?.text}{${isOld}{console.error('${needs}'+process.version+' at '+process.execPath);process.exitCode=1}else await import('./main.js')}
+${await usingCompileCache('esm')}{${isOld}{console.error('${needs}'+process.version+' at '+process.execPath);process.exitCode=1}else await import('./main.js')}
 `,
 );
 chmodSync('dist/cli.js', 0o755);
@@ -106,7 +94,8 @@ const notInHooks: Readonly<Record<string, string>> = {
 const loadedByNode = ['node:fs', 'node:path'];
 
 // Hooks and the status line start often, so each is one small file. Only a briefing with files loads the rest.
-const hook = await buildHook('src/cli/hook/main.ts', 'hook.cjs', guard());
+const hook = await buildHook('src/cli/hook/main.ts', 'hook-main.cjs');
+writeFileSync('dist/hook.cjs', `${guard()}${await usingCompileCache('cjs')}require('./hook-main.cjs')\n`);
 const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs');
 
 // OpenCode loads it into its own process, which is Bun.
@@ -140,6 +129,23 @@ printSizes(metafile);
 for (const each of [hook, line, inOpenCode]) printSizes(each);
 stamp.write();
 
+/** The code that has what is loaded after it compiled only once. */
+async function usingCompileCache(format: 'esm' | 'cjs'): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: "import { useCompileCache } from './src/cli/compile-cache.ts';useCompileCache();",
+      resolveDir: '.',
+    },
+    write: false,
+    bundle: true,
+    format,
+    platform: 'node',
+    target: 'node14',
+    minify: true,
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
 /** Loads a built-in module at its first use: `child_process` alone costs a tenth of Node's start-up. */
 async function onDemand(path: string): Promise<string> {
   const functions = Object.entries(await import(path)).filter(
@@ -151,7 +157,7 @@ async function onDemand(path: string): Promise<string> {
 }
 
 /** CommonJS, since loading ES modules takes a quarter of Node's own start-up time. */
-async function buildHook(entry: string, file: string, banner = ''): Promise<Metafile> {
+async function buildHook(entry: string, file: string): Promise<Metafile> {
   const lean: Plugin = {
     name: 'lean',
     setup({ onResolve, onLoad }) {
@@ -179,7 +185,6 @@ async function buildHook(entry: string, file: string, banner = ''): Promise<Meta
     target: 'node22',
     plugins: [lean],
     minify: true,
-    banner: { js: banner },
     metafile: true,
     logLevel: 'warning',
     // In a file that is looked at and left out.

@@ -14,7 +14,8 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 // Not process.exit: what is still on its way into a pipe would be lost.
-const main = fileURLToPath(import.meta.url);
+// What the package starts, built or not.
+const main = fileURLToPath(import.meta.url).replace(/main\.js$/, 'cli.js');
 useCommandName(() => findCommandName({ main, env: process.env }));
 const io = createIo(process, homedir(), main);
 process.exitCode = await run(process.argv.slice(2), io);

@@ -231,14 +231,17 @@ async function takenForRepeat(
   if (reply.at === undefined || reply.status !== 'running' || reply.checking) return undefined;
   const { state } = view ?? (await engine.view(run)) ?? {};
   const outputs = Object.values(state?.outputs ?? {}).sort((a, b) => b.now - a.now);
-  const said =
-    outputs.find(({ text }) =>
-      typeof text === 'string' ? text === words : opening(words).startsWith(text.opening),
-    ) ?? outputs[0];
+  const same = outputs.find(({ text }) =>
+    typeof text === 'string' ? text === words : opening(words).startsWith(text.opening),
+  );
+  const said = same ?? outputs[0];
   if (!said || said.at === reply.at) return undefined;
+  const where = pathOf(said.at);
   return {
     code: 'repeated',
-    message: `The same output was reported at ${pathOf(said.at)} within a minute, so this call was treated as a repeat.`,
+    message: same
+      ? `The same output was reported at ${where} within a minute, so this call was treated as a repeat.`
+      : `Another call completed ${where} first, so this output was not kept.`,
     next: `To complete ${pathOf(reply.at)}: ${nextForShell(reply.action).commands[0]}`,
     at: reply.at,
   };

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { smallDefinition as definition } from '../../test/kit/contract-workflows.ts';
+import { smallDefinition as definition, gatedDefinition } from '../../test/kit/contract-workflows.ts';
 import { advance, engineContract, startSmall } from '../../test/kit/engine-contract.ts';
 import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { hashDefinition } from '../definition/index.ts';
+import type { Definition } from '../machine/index.ts';
 import type { Store } from '../store/index.ts';
 import { createEngine, type Engine } from './engine.ts';
 
@@ -46,6 +47,21 @@ test('[S10] a key that was stored without what it was used for answers as before
   expect(repeated).toMatchObject({ changed: false, reply: { replayed: true, status: 'running' } });
 });
 
+test('[C0] a repeated call is told as one, also where its answer from the state would write something', async () => {
+  const engine = engineOf(createMemoryStore());
+  const [make, ship] = gatedDefinition.steps;
+  const cleared = { ...gatedDefinition, steps: [make, { ...ship, context: 'clear' }] } as Definition;
+  const { run, reply } = await engine.begin(cleared, { type: 'start', now: 1, session: 'A' });
+  const command = { ...advance(('at' in reply && reply.at) || '', 'mine'), session: 'A' };
+  const first = await engine.execute(run, command, 'k');
+  const id = ('checking' in first.reply && first.reply.checking?.id) || '';
+  const receipts = [{ gate: 0, pass: true }];
+  await engine.execute(run, { type: 'gatesFinished', now: 3, actor: { kind: 'engine' }, id, receipts });
+  const again = await engine.execute(run, command, 'k');
+  expect(again).toMatchObject({ changed: false, repeated: true });
+  expect(again.reply).toEqual({ ...first.reply, replayed: true });
+});
+
 test('a conflict that never ends is given up with advice', async () => {
   const store = createMemoryStore();
   const { run, at } = await started(store);
@@ -66,7 +82,7 @@ test('[S7] a run is locked for a command that lost once', async () => {
     return 'conflict' as const;
   };
   const engine = createEngine({
-    store: { ...store, append, locked: (_run, action) => action(store) },
+    store: { ...store, recent: () => undefined, append, locked: (_run, action) => action(store) },
     newRun: counted(),
     hashOf: hashDefinition,
   });

@@ -200,8 +200,7 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     /** Decides on the last known state without a load; undefined if that writes nothing, because it may be outdated. */
     async function guess(): Promise<Executed | 'conflict' | undefined> {
       const seen = words || command.type === 'status' ? undefined : store.recent?.(run);
-      const executed = seen && (await decide(store, seen).catch(unlessTooLarge));
-      return executed === 'conflict' || executed?.changed ? executed : undefined;
+      return seen && (await decide(store, seen, 'guess').catch(unlessTooLarge));
     }
 
     function alone(): Promise<Executed | 'conflict'> {
@@ -212,27 +211,40 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const found = await within.load(run, key);
       if (!found) throw noRun(run);
       const { repeated, ...loaded } = found;
-      if (!repeated) return decide(within, loaded);
+      if (!repeated) return await decide(within, loaded);
       const reply = replyTo(fingerprint, repeated);
       const unchanged = { effects: [], changed: false, interrupted: false, due: [], view: loaded };
       return { run, reply, repeated: true, ...unchanged };
     }
 
-    async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'> {
+    async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'>;
+    async function decide(
+      within: Store,
+      loaded: Loaded,
+      how: 'guess',
+    ): Promise<Executed | 'conflict' | undefined>;
+    async function decide(
+      within: Store,
+      loaded: Loaded,
+      how?: 'guess',
+    ): Promise<Executed | 'conflict' | undefined> {
       const prepare = await prepareFor(loaded.definition, loaded.state, (each) => text(run, each), words);
       const { events, state, ...executed } = answer(loaded, given, circumstances, prepare);
-      const { reply } = executed;
+      const { reply, changed } = executed;
+      const isBeaten = 'replayed' in reply;
+      // Only a load with the key tells whether it was this call itself that the run knows.
+      if (how === 'guess' && (events.length === 0 || (key !== undefined && isBeaten))) return undefined;
       if (events.length === 0) return executed;
       // Before the batch that names them, and only where there is one.
       if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
-      // A beaten output gets its answer from the state each time, even if it bound a session or opened a boundary.
-      if (key !== undefined && !('replayed' in reply))
+      // An output that was beaten or ignored gets its answer from the state each time, even if it bound a session.
+      if (key !== undefined && changed && !isBeaten)
         Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
       if (version === 'conflict') return 'conflict';
       const told = toldOf(loaded.definition, loaded.state, state);
-      return { ...executed, changed: true, view: { ...loaded, state, version }, ...told };
+      return { ...executed, view: { ...loaded, state, version }, ...told };
     }
   }
 
@@ -302,12 +314,18 @@ function answer(
   const bound = respond(definition, state, binding, values);
   const response = respond(definition, bound.state, command, values, prepare);
   if ('code' in response.reply && response.events.length === 0) return executedBy(response);
-  return executedBy({ ...response, events: [...bound.events, ...response.events] });
+  return executedBy(
+    { ...response, events: [...bound.events, ...response.events] },
+    response.events.length > 0,
+  );
 
-  function executedBy({ events, state: after, reply, effects }: Response) {
+  function executedBy(
+    { events, state: after, reply, effects }: Response,
+    changed: boolean = events.length > 0,
+  ) {
     const interrupted = events.some(({ type }) => type === 'gates.interrupted');
     const due = after === null ? [] : dueFor(command, definition, after);
-    return { run, reply, effects, interrupted, due, changed: false, view, events, state: after ?? state };
+    return { run, reply, effects, interrupted, due, changed, view, events, state: after ?? state };
   }
 }
 

@@ -30,12 +30,12 @@ export async function heldByCommand(
   const hold = holds.get(now());
   if (!hold || (await waits(event))) return before;
   const boundMs = host.limits.stopHookMs - reserveMs - (now() - began);
-  const { checkHold, withoutOurCache } = await import('./with-files.ts');
+  const { checkHold } = await import('./with-files.ts');
   const cacheDirectory = join(state, 'cache');
   const check: HoldCheck =
     boundMs < minMs
       ? { verdict: 'unfinished', ms: 0, busy: true }
-      : await checkHold(hold, holds, { env: withoutOurCache(context.commandEnv), boundMs, cacheDirectory });
+      : await checkHold(hold, holds, { env: context.commandEnv, boundMs, cacheDirectory });
   // The hold was removed while the command ran.
   if (!holds.get(now())) return before;
   if (!('known' in check && check.known))

@@ -1,6 +1,7 @@
 /** The bundled hook as processes: what only several of them, or a broken call, can show. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
@@ -24,8 +25,9 @@ async function hook(
   args: string[],
   input: string,
   node: string[] = [],
+  env = kit.project.env,
 ): Promise<{ stdout: string; stderr: string; code: number }> {
-  const child = spawn(process.execPath, [...node, main, ...args], { env: kit.project.env, stdio: 'pipe' });
+  const child = spawn(process.execPath, [...node, main, ...args], { env, stdio: 'pipe' });
   const out = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out.stdout += text;
@@ -69,6 +71,18 @@ test.each([
   const { stdout, stderr, code } = await hook(args, input);
   expect({ stdout, code }).toEqual({ stdout: '', code: 0 });
   expect(stderr).toMatch(/^stepfast hook/);
+});
+
+test.each([
+  ['a private', 0o700, true],
+  ['a shared', 0o777, false],
+])('compiled code is kept in %s folder: %j', async (_, mode, kept) => {
+  const cache = join(kit.project.root, '..', 'cache');
+  mkdirSync(cache);
+  chmodSync(cache, mode);
+  const { NODE_COMPILE_CACHE: _ours, ...env } = kit.project.env;
+  await hook(['--host', 'claude-code', 'SessionStart'], '{}', [], { ...env, XDG_CACHE_HOME: cache });
+  expect(existsSync(join(cache, 'stepfast', 'compiled'))).toBe(kept);
 });
 
 test('an older Node is reported in one line', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hostDialects } from '../../test/kit/dialects/index.ts';
@@ -44,15 +44,6 @@ describe('the shim', () => {
       status: 0,
       stdout: expect.stringContaining('started'),
     });
-  });
-
-  test('compiled code is kept where only the user can write, and never in the project', () => {
-    mark(project.root, 'session_start');
-    expect(fire(project.root, undefined, { XDG_CACHE_HOME: 'cache' })).toEqual(started);
-    expect(existsSync(join(project.root, 'cache'))).toBe(false);
-    const cache = join(project.root, '..', 'cache');
-    expect(fire(project.root, undefined, { XDG_CACHE_HOME: cache })).toEqual(started);
-    expect(statSync(join(cache, 'stepfast')).mode & 0o777).toBe(0o700);
   });
 
   test("a call of Stepfast's own tools needs no mark: it may be the one that starts a run", () => {

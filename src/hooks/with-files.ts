@@ -6,7 +6,6 @@ import {
   createBriefings,
   createCallContext,
   createRuntime,
-  type Environment,
   loadsOf,
   type Runtime,
 } from '../runtime/index.ts';
@@ -23,7 +22,7 @@ export function openHookRuntime(context: HookContext): Runtime & { workspace: Lo
   const runner = { program: process.execPath, args: [program, 'gate-runner'] };
   const workspace = openWorkspace({
     project,
-    env: withoutOurCache(env),
+    env,
     home,
     state,
     machine,
@@ -32,12 +31,6 @@ export function openHookRuntime(context: HookContext): Runtime & { workspace: Lo
     checkTool,
   });
   return { ...createRuntime({ engine, workspace, clock: context.now }), workspace };
-}
-
-/** The shim sets a compile cache for Stepfast's own code. */
-export function withoutOurCache(env: Environment): Environment {
-  const { NODE_COMPILE_CACHE: cache, ...rest } = env;
-  return cache === undefined || /[\\/]stepfast[\\/]node$/.test(cache) ? rest : env;
 }
 
 /** The briefing where files belong to it: critical artifacts, and the tree that evidence is compared with. */

@@ -10,10 +10,12 @@ import {
   handleOf,
   needsWorktree,
   type State,
+  sameText,
   suffixOf,
+  type Text,
 } from '../machine/index.ts';
 import { settingUpText, taskNotSetUpText } from '../messages/index.ts';
-import type { Loaded } from '../store/index.ts';
+import { describeText, type Loaded } from '../store/index.ts';
 import type { GateProgress, Workspace } from '../workspace/index.ts';
 import { followSource } from './adoption/find-informal-workflow.ts';
 import { type Answer, type AnsweredStatus, isRefused, type Refused } from './answer.ts';
@@ -117,7 +119,8 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     if (reply.checking) {
       const waitMs = options.waitMs ?? (checked && hasFiles ? defaultWaitMs : 0);
       const waiting = { until: clock() + waitMs, onProgress: options.onProgress };
-      return { ...(await settled(executed, reply, identity, waiting)), ...treeWarning(view, tree) };
+      const sent = request.type === 'advance' ? request.output : undefined;
+      return { ...(await settled(executed, reply, identity, waiting, sent)), ...treeWarning(view, tree) };
     }
     const hasOutput = ['advance', 'fail', 'setTasks'].includes(request.type);
     const ignored = hasOutput && !executed.changed && !reply.replayed && reply.status === 'waiting';
@@ -238,6 +241,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     reply: AnsweredStatus & { checking?: { id: string } },
     identity: CallerIdentity,
     waiting: Parameters<Gates['settle']>[2],
+    sent?: Text,
   ): Promise<Answer> {
     const { run, due } = executed;
     const id = reply.checking?.id ?? '';
@@ -264,7 +268,9 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     // What opened may have gates before its work.
     if (!isRefused(next) && next.checking && next.preparing && next.checking.id !== id)
       return await settled(after, next, identity, waiting);
-    return await about(after);
+    const { state } = after.view ?? gate.view;
+    if (isRefused(next) || sent === undefined || !isBeaten(state, reply.at, sent)) return await about(after);
+    return await about({ ...after, reply: { ...next, replayed: true } });
   }
 
   /** Updates an adopted run from its source. */
@@ -290,6 +296,14 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     if (file || !isPath) return file ?? request;
     return { code: 'no_file', params: { path: path.slice(0, 120) } };
   }
+}
+
+/** The position was completed with another output than the one that was sent. What the engine ran has its own. */
+function isBeaten({ outputs }: State, at: string | undefined, sent: Text): boolean {
+  const kept = Object.values(outputs).find((output) => output.at === at);
+  if (!kept || kept.receipts.some(({ role }) => role === 'run')) return false;
+  if (typeof kept.text === 'string' || typeof sent !== 'string') return !sameText(kept.text, sent);
+  return !sameText(kept.text, describeText(sent).kept);
 }
 
 const isLoaded = (found: { run: string }): found is Loaded => 'state' in found;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openStore, temporaryDirectory } from '../../test/kit/file-store.ts';
+import { createMemoryStore } from '../../test/kit/memory-store.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine, type Engine } from '../engine/index.ts';
 import { newRun } from '../engine/new-run-id.ts';
@@ -36,4 +37,27 @@ test('the end of gates in another process ends the wait without a poll', async (
   await other.execute(run, { ...by, type: 'gatesStarted', deadline: now + 3_600_000 });
   await other.execute(run, { ...by, type: 'gatesFinished', receipts: [{ gate: 0, pass: true }] });
   expect(await settling).toMatchObject({ state: 'finished' });
+});
+
+test('a deadline that passes while the machine sleeps ends the wait when it wakes up', async () => {
+  const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
+  const { run } = await engine.begin(gated, { type: 'start', now: 1 });
+  const { view, reply } = await engine.execute(run, { type: 'advance', now: 1, output: 'made' });
+  const id = 'checking' in reply ? (reply.checking?.id ?? '') : '';
+  if (!view) throw new Error('the run is not known');
+  let now = 1;
+  const workspace = none();
+  const runnerIs = () => {
+    now = 365 * 86_400_000;
+    return 'alive' as const;
+  };
+  const gates = createGates({
+    engine,
+    workspace: { ...workspace, gates: { ...workspace.gates, runnerIs } },
+    clock: () => now,
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  expect(await gates.settle(view, id, { until: Number.MAX_SAFE_INTEGER })).toMatchObject({
+    state: 'interrupted',
+  });
 });

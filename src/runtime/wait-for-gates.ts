@@ -141,7 +141,9 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
       const runner = gates.runnerIs(run, id);
       lostAt = runner === 'dead' ? (lostAt ?? clock()) : undefined;
       const isOverdue = runner === 'unknown' && clock() > patience;
-      return isOverdue || (lostAt !== undefined && clock() - lostAt >= patienceAfterExit);
+      // The wall clock may have jumped, as it does while a laptop sleeps.
+      const isLate = clock() >= until;
+      return isLate || isOverdue || (lostAt !== undefined && clock() - lostAt >= patienceAfterExit);
     };
     const ticks = setInterval(tickMs, undefined, { signal });
     const over = (async () => {

@@ -40,6 +40,50 @@ it('a gate is asked for and stays open; when its time is over it counts for noth
   expect(late.reply).not.toHaveProperty('checking');
 });
 
+it.each([
+  ['another', "B's", true],
+  ['the same', "A's", undefined],
+])('[C0] a caller that missed its red gates learns that %s output was kept', async (_, kept, replayed) => {
+  const { engine, runtime } = opened();
+  const { run = '', reply } = await runtime().start({ workflow: 'gated' }, who);
+  const at = ('at' in reply && reply.at) || '';
+  const finish = async (id: string, pass: boolean) =>
+    await engine.execute(run, {
+      ...{ now: 1_000_001, actor: { kind: 'engine' }, type: 'gatesFinished', id },
+      receipts: [{ gate: 0, pass }],
+    });
+  const idIn = ({ reply: told }: { reply: object }) =>
+    'checking' in told ? (told.checking as { id: string }).id : '';
+  let first = true;
+  const execute: typeof engine.execute = async (...call) => {
+    const executed = await engine.execute(...call);
+    if (!first) return executed;
+    first = false;
+    await finish(idIn(executed), false);
+    const advance = { type: 'advance', now: 1_000_000, at, output: kept, session: 's1' } as const;
+    await finish(idIn(await engine.execute(run, advance)), true);
+    return executed;
+  };
+  const slow = runtimeWithoutFiles({
+    ...{ engine: { ...engine, execute }, session: 's1', clock: () => 1_000_002 },
+    used: { named: async () => gated, all: async () => [gated] },
+  });
+  const told = await slow.call({ type: 'advance', at, output: "A's" }, who, { waitMs: 60_000 });
+  expect((await engine.view(run))?.state.outputs.make?.text).toBe(kept);
+  expect(told.reply).toMatchObject({ step: 'sign' });
+  expect('replayed' in told.reply ? told.reply.replayed : undefined).toBe(replayed);
+});
+
+it('an output that a waiting run ignores is told as ignored to a new session, too', async () => {
+  const { engine, runtime } = opened();
+  const { run = '', reply } = await runtime().start({ workflow: 'gated' }, who);
+  const at = ('at' in reply && reply.at) || '';
+  await engine.execute(run, { type: 'ask', now: 1_000_000, at, text: 'Which one?', session: 's1' });
+  const again = async () =>
+    await runtime('s2').call({ type: 'advance', output: 'mine', at }, { session: 's2', host: 'test' });
+  expect([(await again()).ignored, (await again()).ignored]).toEqual([true, true]);
+});
+
 it('every caller is an agent, even one that claims to be a person', async () => {
   const { engine, runtime } = opened();
   const person = { ...who, actor: { kind: 'person' as const, name: 'boss' } };

@@ -38,7 +38,16 @@ export function createMemoryStore(): Store {
     return version;
   }
 
+  function loaded(run: string): Loaded | undefined {
+    const kept = runs.get(run);
+    if (!kept) return undefined;
+    const { definition, hash }: Pinned = JSON.parse(kept.pinned);
+    return { run, definition, hash, state: JSON.parse(kept.state), version: versionOf(kept) };
+  }
+
   return {
+    recent: loaded,
+
     async create(run, pinned: Pinned, entry, state) {
       requireRunId(run);
       if (runs.has(run)) return 'taken';
@@ -48,24 +57,18 @@ export function createMemoryStore(): Store {
     },
 
     async load(run, key) {
+      const found = loaded(run);
       const kept = runs.get(run);
-      if (!kept) return undefined;
-      const { definition, hash }: Pinned = JSON.parse(kept.pinned);
-      const loaded: Loaded = {
-        run,
-        definition,
-        hash,
-        state: JSON.parse(kept.state),
-        version: versionOf(kept),
-      };
-      if (key === undefined) return loaded;
+      if (!found || !kept || key === undefined) return found;
       const keyed = entriesOf(kept).findLast((entry) => entry.key === key);
-      return keyed ? { ...loaded, repeated: repeatedIn(keyed) } : loaded;
+      return keyed ? { ...found, repeated: repeatedIn(keyed) } : found;
     },
 
     async append(loaded, entry, state) {
       const kept = runs.get(loaded.run);
-      return kept?.entries.length === loaded.version.seq ? write(kept, entry, state) : 'conflict';
+      if (kept?.entries.length !== loaded.version.seq) return 'conflict';
+      const isUsed = entry.key !== undefined && entriesOf(kept).some(({ key }) => key === entry.key);
+      return isUsed ? 'conflict' : write(kept, entry, state);
     },
 
     async entries(run, after = 0, most = Number.POSITIVE_INFINITY) {

@@ -82,6 +82,24 @@ describe('an answer that was lost', () => {
     expect(beaten).toMatchObject({ changed: false, reply: { replayed: true, step: 'build' } });
   });
 
+  test('a to-do list that another call replaced is not written again', async () => {
+    const { run } = await startSmall(remote());
+    const todo = (content: string): Command => ({ type: 'todo', now: 2, content });
+    let sent = 0;
+    server.fault = ({ path }) => (path.endsWith('/commands') && ++sent === 1 ? 'cut' : 'none');
+    const { execute } = engine;
+    let calls = 0;
+    engine.execute = async (...call) => {
+      const executed = await execute(...call);
+      calls += 1;
+      if (calls === 1) await execute(run, todo('- [x] newer'));
+      return executed;
+    };
+    expect(await remote().execute(run, todo('- [ ] older'))).toMatchObject({
+      effects: [{ type: 'writeTodo', content: '- [x] newer' }],
+    });
+  });
+
   test('an older server loses no effects of a command that has no output', async () => {
     const { run } = await startSmall(remote());
     await server.close();

@@ -46,7 +46,7 @@ export interface RemoteEngine extends Engine {
 }
 
 const mostKnown = 32;
-/** Commands that no other call can beat. */
+/** Commands whose effects follow from the run, whichever call was first. */
 const reported: ReadonlySet<Command['type']> = new Set(['gatesFinished', 'todo']);
 /** Ten thousand runs; more need a query, not a list. */
 const mostPages = 50;
@@ -142,7 +142,10 @@ export function createRemoteEngine(options: RemoteOptions): RemoteEngine {
         ...(cursor?.checking && 'at' in reply && reply.at !== undefined
           ? [{ type: 'runGates' as const, at: reply.at, ...cursor.checking }]
           : []),
-        ...(command.type === 'todo' ? [{ type: 'writeTodo' as const, content: command.content }] : []),
+        // Another call may have replaced it since.
+        ...(command.type === 'todo'
+          ? [{ type: 'writeTodo' as const, content: loaded?.state.todo ?? command.content }]
+          : []),
       ],
       due:
         loaded && session !== undefined && !ended(loaded.state)
