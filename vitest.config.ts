@@ -19,6 +19,7 @@ const tests = (name: string, include: string[], exclude: string[], more: object 
 export default defineConfig({
   test: {
     fsModuleCache: true,
+    allowOnly: false,
     setupFiles: ['test/kit/property.ts'],
     // Only hangs reach these limits. A slow machine isn't a failure.
     expect: { requireAssertions: true, poll: { timeout: Number(process.env.STEPFAST_POLL_MS ?? 300_000) } },
@@ -26,8 +27,6 @@ export default defineConfig({
     hookTimeout: 600_000,
     env: {
       ...temporary(),
-      // Tests start the program that users get.
-      STEPFAST_TEST_CLI: join(import.meta.dirname, 'dist/cli.js'),
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/stepfast/compiled'),
     },
     projects: [

@@ -21,7 +21,7 @@ const checks: [name: string, command: string, ...args: string[]][] = [
   // The longest first.
   ['unit tests', 'vitest', 'run', '--project', 'unit', '--project', 'layout', '--reporter', 'dot'],
   ['types', 'tsc', '-p', '.', ...incremental('types')],
-  ['format and lint', 'biome', 'check', '.'],
+  ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
   ['dashboard types', 'tsc', '-p', 'dashboard', ...incremental('dashboard-types')],
   ['dead code', 'knip'],
   ['generated files', 'node', 'scripts/generate.ts', '--check'],

@@ -1,6 +1,6 @@
 /** What decides in CI which tests run and what they may cost. */
 import { expect, test } from 'vitest';
-import { type Budget, overBudget } from '../scripts/ci/budget.ts';
+import { type Budget, overBudget, raisedWithoutReason } from '../scripts/ci/budget.ts';
 import { agents, choose, triggersOf } from '../scripts/ci/tiers.ts';
 
 const triggers = new Set(['src/hosts/process.ts', 'test/kit/codex.ts']);
@@ -45,4 +45,18 @@ test('a budget names each count that grew, CPU far over it, and steps without li
   expect(overBudget(budget, {})).toEqual(['e2e: did not run']);
   const long = { e2e: { ...e2e, cpuSeconds: 3_001 } };
   expect(overBudget({ steps: long, ifChanged: {}, raised: [] }, long)).toHaveLength(1);
+});
+
+test('a raised limit needs one more reason', () => {
+  const e2e = { processes: 10, sessions: { claude: 2 }, cpuSeconds: 100, loop: 1 };
+  const budget = (change: object, reasons = 0): Budget => ({
+    steps: { e2e: { ...e2e, ...change } },
+    ifChanged: {},
+    raised: Array.from({ length: reasons }, () => ({ step: 'e2e', reason: 'more tests' })),
+  });
+  for (const change of [{ processes: 11 }, { sessions: { claude: 2, codex: 1 } }, { cpuSeconds: 101 }]) {
+    expect(raisedWithoutReason(budget(change), budget({}))).toHaveLength(1);
+    expect(raisedWithoutReason(budget(change, 1), budget({}))).toEqual([]);
+  }
+  expect(raisedWithoutReason(budget({ processes: 9 }), budget({}))).toEqual([]);
 });

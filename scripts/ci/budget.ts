@@ -3,6 +3,7 @@
  * Counts decide. CPU time counts only if it's far over, because machines differ, and the same machine changes within a
  * run. So `.ci/run` times a loop before and after each step: `node scripts/ci/budget.ts` prints its CPU seconds.
  */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,6 +58,22 @@ export function overBudget(budget: Budget, measured: Budget['steps']): string[] 
   return lines;
 }
 
+/** The steps with a raised number, if no reason was added. */
+export function raisedWithoutReason(budget: Budget, before: Budget): string[] {
+  if (budget.raised.length > before.raised.length) return [];
+  const limits = ({ steps, ifChanged }: Budget) => Object.entries({ ...ifChanged, ...steps });
+  const earlier = new Map(limits(before));
+  return limits(budget).flatMap(([step, now]) => {
+    const was = earlier.get(step);
+    const isMore =
+      was &&
+      (now.processes > was.processes ||
+        now.cpuSeconds / now.loop > was.cpuSeconds / was.loop ||
+        Object.entries(now.sessions).some(([agent, count]) => count > (was.sessions[agent] ?? 0)));
+    return isMore ? [`${step}: raised without a reason`] : [];
+  });
+}
+
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 /** Of one process in the kernel's accounting, `accton`. */
@@ -99,10 +116,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 function compare(folder: string): void {
-  const budget: Budget = JSON.parse(readFileSync(join(import.meta.dirname, '../../.ci/budget.json'), 'utf8'));
+  process.chdir(join(import.meta.dirname, '../..'));
+  const file = '.ci/budget.json';
+  const budget: Budget = JSON.parse(readFileSync(file, 'utf8'));
   const measured = usageIn(folder);
   console.log(JSON.stringify(measured, null, 1));
-  const lines = overBudget(budget, measured);
+  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+  const earlier = git('log', '-n1', '--skip=1', '--format=%H', '--', file);
+  const before: Budget = earlier === '' ? budget : JSON.parse(git('show', `${earlier}:${file}`));
+  const lines = [...overBudget(budget, measured), ...raisedWithoutReason(budget, before)];
   for (const line of lines) console.log(`over budget: ${line}`);
   if (lines.length > 0) process.exitCode = 1;
 }

@@ -32,10 +32,13 @@ const sharedAssets = [
   'package-lock.json',
   'vitest.config.ts',
   'scripts/build',
+  'scripts/ensure-built.ts',
+  'src/testing/claude/',
   'test/e2e/build.ts',
   'test/kit/inner-door.ts',
   'test/kit/join-sockets.ts',
   'test/kit/property.ts',
+  'test/kit/seed.ts',
   'test/kit/serve-door.ts',
   'test/kit/temporary.ts',
 ];
@@ -46,7 +49,7 @@ export async function triggersOf(agent: Agent): Promise<Set<string>> {
   const tests = await importsOf(globSync(`${all(agent)}*.test.ts`));
   return new Set([
     ...adapter.filter((file) => file.startsWith('src/hosts/')),
-    ...tests.filter((file) => /^(src\/testing|test|scripts)\//.test(file)),
+    ...tests.filter((file) => /^(src\/testing|test|scripts)\/|^src\/hosts\/[^/]+$/.test(file)),
   ]);
 }
 
@@ -94,7 +97,7 @@ const git = (...args: string[]): string =>
 function since(commit: string | undefined): Since {
   if (commit === undefined) return { changed: undefined, commits: 0 };
   try {
-    const changed = git('diff', '--name-only', commit, 'HEAD').split('\n').filter(Boolean);
+    const changed = git('diff', '--name-only', '--no-renames', commit, 'HEAD').split('\n').filter(Boolean);
     return { changed, commits: Number(git('rev-list', '--count', `${commit}..HEAD`)) };
   } catch {
     // Not in this clone.

@@ -156,7 +156,7 @@ class Watch {
     if (command.type !== 'status' || !agent || !reply.contextAction || !reply.at) return;
     const { boundary } = cursorAt(after, reply.at);
     // In a session of the driver it stays: the driver clears.
-    const isDriven = reply.action?.do === 'reset_context' && reply.action.driven === true;
+    const isDriven = after.sessions[command.session ?? '']?.witness === 'driver';
     if (boundary?.policy !== 'prefer' || isDriven) return;
     must(!this.#offered.has(reply.at), 'under prefer, a context action is offered once');
     this.#offered.add(reply.at);
