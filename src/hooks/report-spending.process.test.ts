@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { gate, passes, step } from '../../test/kit/checked-workflow.ts';
 import { createHookKit } from '../../test/kit/hooks.ts';
 import { startChecked } from '../../test/kit/turns.ts';
-import type { Request } from '../runtime/index.ts';
+import { createBindings, type Request } from '../runtime/index.ts';
 
 type Review = Extract<Request, { type: 'review' }>;
 
@@ -32,6 +32,26 @@ test('[A1] what was spent before an advance counts for the step that was left', 
   // An agent that never ends its turn is told in the middle of it.
   expect((await kit.called('a', { run: first.run, at })).context).toContain('review approve --tokens');
   expect(await state()).toMatchObject({ status: 'waiting', budget: { tokens: 150, exhausted: 'tokens' } });
+});
+
+test.each([
+  ['tokens', 100],
+  ['minutes', 1],
+])('[A1] a shell command of a driven session reports the %s spent in its turn', async (unit, limit) => {
+  const yaml = workflow.replace('steps:', `budget: { ${unit}: ${limit} }\nsteps:`);
+  using kit = createHookKit({ '.stepfast/workflows/w.yaml': yaml });
+  const first = await kit.start();
+  await kit.called('a', first);
+  const bindings = createBindings(kit.runtime.project.directory);
+  for (const binding of await bindings.list()) await bindings.put({ ...binding, driven: true });
+  for (const [id, ms] of Object.entries({ m1: 1000, m2: 61_000 }))
+    kit.writeDown({
+      type: 'assistant',
+      timestamp: new Date(Date.now() + ms).toISOString(),
+      message: { id, model: 'claude', usage: { input_tokens: 75, output_tokens: 0 } },
+    });
+  await kit.fire('PostToolUse', { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_response: {} });
+  expect((await kit.runtime.engine.view(first.run))?.state.total).toMatchObject({ exhausted: unit });
 });
 
 async function startBudgeted(...given: Parameters<typeof startChecked>) {

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createHookKit, type HookKit } from '../../test/kit/hooks.ts';
+import { createBindings } from '../runtime/index.ts';
 
 const workflow = `name: w
 description: Plans and builds
@@ -36,6 +37,18 @@ test('[U5] a manual compaction prints one line', async () => {
   const { stdout } = await kit.fire('PreCompact', { trigger: 'manual' });
   expect(stdout.trim().split('\n')).toHaveLength(1);
   expect(stdout).toContain("'build'");
+});
+
+test('a driven session is briefed after a compaction that its driver did not ask for', async () => {
+  await kit.called('a', await kit.start());
+  const bindings = createBindings(kit.runtime.project.directory);
+  for (const binding of await bindings.list()) await bindings.put({ ...binding, driven: true });
+  const briefedAfter = async (trigger: string): Promise<boolean> => {
+    await kit.fire('PreCompact', { trigger });
+    return (await kit.fire('SessionStart', { source: 'compact' })).context.includes('Plan it.');
+  };
+  expect(await briefedAfter('auto')).toBe(true);
+  expect(await briefedAfter('manual')).toBe(false);
 });
 
 test('deleted files of a live run are shown to the person, once', async () => {

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Definition } from '../../machine/index.ts';
+import { type Definition, respond } from '../../machine/index.ts';
 import { renewMarks, withMarks } from '../../runtime/marked-engine.ts';
 import { createTestProject } from '../../testing/index.ts';
 import { createMarks } from './marks.ts';
-import { markedRuns, marksFor } from './run-marks.ts';
+import { markedRuns, markRun, marksFor } from './run-marks.ts';
 
 const definition: Definition = {
   name: 'w',
@@ -61,6 +61,19 @@ describe('marks', () => {
     const steps: Definition['steps'] = [{ id: 'work', type: 'action', gate: [{ read: ['a.md'] }] }];
     expect(marksFor({ ...definition, steps })).toContain('after_tool-read');
   });
+});
+
+test('[A1] every tool of a driven run with a budget has a mark, until the driver leaves', () => {
+  const budgeted = { ...definition, budget: { tokens: 1 } };
+  const run = 'w-20261114-k3f9x2ab';
+  const { state } = respond(budgeted, null, { type: 'start', now: 1, run });
+  const driver = { epoch: 1, process: { pid: 1, host: 'here' }, expires: 2 };
+  const shell = (more: object): boolean => {
+    markRun(createMarks(directory), run, budgeted, { ...(state ?? expect.fail('no run')), ...more });
+    return marked().includes('after_tool-shell');
+  };
+  expect(shell({ driver })).toBe(true);
+  expect(shell({ driver: { ...driver, released: true } })).toBe(false);
 });
 
 describe('an engine with marks', () => {
