@@ -17,13 +17,15 @@ beforeEach(() => {
     'bin/codex': '#!/bin/sh\necho 1.0.0\n',
     '.stepfast/workflows/make.yaml': step('make', 'echo x > made.txt'),
     '.stepfast/workflows/secret.yaml': step('secret', 'echo LEVEL=1 > .env'),
+    '.stepfast/workflows/fails.yaml': step('fails', 'false'),
+    '.stepfast/workflows/aborts.yaml': step('aborts', 'false').replace(' }', ', on_fail: abort }'),
     '.stepfast/workflows/costs.yaml': step('costs', 'true').replace('steps:', 'budget: { cost: 1 }\nsteps:'),
   });
   chmodSync(join(kit.root, 'bin/codex'), 0o755);
   kit.git('update-index', '--chmod=+x', 'bin/codex');
   kit.git('commit', '-q', '-m', 'executable');
   for (const [key, value] of Object.entries(kit.env)) vi.stubEnv(key, value);
-  for (const workflow of ['make', 'secret', 'costs']) kit.trust(workflow);
+  for (const workflow of ['make', 'secret', 'fails', 'aborts', 'costs']) kit.trust(workflow);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -68,4 +70,16 @@ test('is not successful if a possible secret is not on the branch', async () => 
 
 test('refuses a budget that the agent does not report', async () => {
   expect(await drive('costs')).toMatchObject({ code: 'bad_config' });
+});
+
+test('continues the unfinished run of the same arguments, and leaves it alone while it is paused', async () => {
+  const { code, end, run, worktree } = await drive('fails');
+  expect({ code, end }).toEqual({ code: 4, end: 'waits' });
+  expect(await drive('fails')).toMatchObject({ code: 4, end: 'waits', run, worktree });
+  expect(await kit.run(['pause', run], { env: kit.env, terminal: true })).toMatchObject({ code: 0 });
+  expect(await drive('fails')).toMatchObject({ code: 4, end: 'paused', run });
+});
+
+test('is not successful if the run failed', async () => {
+  expect(await drive('aborts')).toMatchObject({ code: 1, end: 'failed' });
 });

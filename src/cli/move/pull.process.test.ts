@@ -89,9 +89,9 @@ test('[P6/10] two histories are shown with their last three events, as in the lo
   expect((await b.run(['pull', run], { env })).stdout).toContain('up to date');
 });
 
-test('[P6/10] a pull after keeping the local history says so and how to push it', async () => {
+test('[P6/10] after keeping the local history, pull says how to push it, and push does', async () => {
   using clones = await createTwoClones();
-  const { a, b, run, env } = clones;
+  const { a, b, run, env, git } = clones;
   await clones.diverge();
   await a.run(['pull', run, '--keep', 'mine'], { env, terminal: true, input: ['y'] });
   const again = await a.run(['pull'], { env });
@@ -103,6 +103,12 @@ test('[P6/10] a pull after keeping the local history says so and how to push it'
   await b.run(['note', 'decision', 'More on B', '--run', run], { env });
   await b.run(['push', run, '--yes'], { env });
   expect((await a.run(['pull', run], { env })).code).toBe(exit.no);
+  await a.run(['pull', run, '--keep', 'mine'], { env, terminal: true, input: ['y'] });
+  const pushed = await a.run(['push', run], { env, terminal: true, input: ['y'] });
+  expect(pushed.code, pushed.stderr).toBe(exit.ok);
+  git(b, 'fetch', '-q', 'origin', `refs/stepfast/runs/${run}`);
+  const log = git(b, 'log', '-p', '--format=', 'FETCH_HEAD');
+  for (const note of ['Said on A', 'Said on B']) expect(log).toContain(note);
 });
 
 test('A18: an imported run and the same run of the remote are one history, on whichever side it continues', async () => {
