@@ -180,8 +180,9 @@ describe('nearby', () => {
     expect(view?.state.sessions.one?.worktree).toMatch(/^\{project_root\}@.+:[0-9a-f]{8}$/);
     const runtime = shared(there);
     await runtime.start({ run }, { actor: { kind: 'person', name: 'ann' } });
-    // Known there, but no session there works on it: a change needs the run's name.
+    // Known there, but no session there works on it: only a change needs the run's name.
     const { reply } = await runtime.call({ type: 'advance', output: 'Planned.' }, two);
     expect(reply).toMatchObject({ code: 'several_runs' });
+    expect(told(await runtime.call({ type: 'status' }, two)).run).toBe(run);
   });
 });

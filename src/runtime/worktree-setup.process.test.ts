@@ -96,6 +96,20 @@ test('[L/worktree] a setup that fails fails the task with its output, and a pers
   expect(existsSync(join(again.worktree ?? '', 'ready'))).toBe(true);
 });
 
+test('[L/worktree] on_fail counts a setup that fails: it is tried again, then the task is skipped', async () => {
+  const onFail = ', on_fail: { retry: 2, then: skip }';
+  const { claim, failures, state } = await begin('{ copy: [.env] }', { onFail });
+  const answer = await claim();
+  expect(told(answer).task).toBeUndefined();
+  expect(answer.warning).toContain("'.env'");
+  expect(await failures()).toHaveLength(2);
+  expect((await state()).tasks.build?.byId.a).toMatchObject({ end: 'failed' });
+  project.write({ '.env': 'KEY=1\n' });
+  const other = await claim('b');
+  expect(told(other).task?.id).toBe('b');
+  expect(existsSync(join(other.worktree ?? '', '.env'))).toBe(true);
+});
+
 test('[L/worktree] a claim that cannot wait says so, the setup goes on, and the next claim waits for it', async () => {
   const setup = 'while [ ! -f ../go ]; do sleep 0.1; done; echo once >> log.txt; touch ready';
   const { allow, claim, run, runtime } = await begin(`{ setup: '${setup}' }`);

@@ -165,6 +165,12 @@ describe('sessions and a run', () => {
     expect(await sessions.stopping(key('one'))).toBeDefined();
   });
 
+  test('a holder whose process is gone holds nothing', async () => {
+    await called('one');
+    alive = (pid) => pid !== 10;
+    expect(await begin('startup', 'two', 11)).toMatchObject({ kind: 'offer', run });
+  });
+
   test('[P4/7] the first call of a fork with a handle binds it beside its origin', async () => {
     await called('one');
     expect(await begin('fork', 'two', 11)).toMatchObject({ kind: 'two_lines', heldBy: 'one' });
