@@ -31,7 +31,7 @@ export function figuresIn(output: string): Record<string, unknown> {
 
 /** Property tests and scripts print one command per line. */
 export function replaysIn(output: string): string[] {
-  const lines = output.match(/^ *(?:STEPFAST_SEED=|npm run \w+ -- ).*$/gm) ?? [];
+  const lines = output.match(/^ *(?:STEPFAST_SEED=|npm run [\w-]+ -- ).*$/gm) ?? [];
   return [...new Set(lines.map((line) => line.trim()))];
 }
 

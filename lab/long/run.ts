@@ -4,22 +4,23 @@
  * started again. Each part's output is in its own file. At the end come a table, commands that replay failures, and one
  * JSON line. Agents whose suites passed are noted in `.ci/full.json`.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
   closeSync,
-  existsSync,
   globSync,
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { ensureBuilt } from '../../scripts/ensure-built.ts';
+import { jsonLines } from '../json-lines.ts';
 import { figuresIn, type Outcome, replaysIn, tableOf } from './outcome.ts';
 import { type Part, suites } from './suites.ts';
 
@@ -50,20 +51,29 @@ if (values.list) {
 /** A suite that hangs. */
 const limitMs = 3_600_000;
 const tailLines = 40;
+/** Runs a suite beside busy loops, which end with this shell. */
+const besideLoops = `
+load=$1
+shift
+for ((n = 0; n < load; n++)); do while kill -0 $$ 2>/dev/null; do :; done & done
+"$@"
+exit`;
 /** The exit status of a suite whose inputs are missing. */
 const notRunStatus = 77;
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
 const commit = git('rev-parse', 'HEAD');
-// The file that a run writes itself changes no result.
-const isClean = git('status', '--porcelain', '--', '.', ':!.ci/full.json') === '';
 const logs =
   values.logs ??
   join(process.env.STEPFAST_CI_CACHE ?? join(homedir(), '.cache/stepfast-ci'), 'long', commit.slice(0, 12));
 const results = join(logs, 'results.jsonl');
+let recorded = isClean();
+/** When a suite exits, Linux ends all processes in its namespace, including detached ones. Needs root. */
+const unshare = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const namespace = spawnSync('env', [...unshare, 'true']).status === 0 ? unshare : [];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 mkdirSync(logs, { recursive: true });
-console.log(`Logs are in ${logs}${isClean ? '' : '. The checkout has changes, so every suite runs.'}`);
+console.log(`Logs are in ${logs}${recorded ? '' : '. The checkout has changes, so every suite runs.'}`);
 ensureBuilt();
 const before = new Map(passedBefore().map((outcome) => [outcome.name, outcome]));
 const outcomes: Outcome[] = [];
@@ -78,11 +88,10 @@ console.log(JSON.stringify({ passed, failed, suites: outcomes }));
 if (failed > 0) process.exitCode = 1;
 
 function passedBefore(): Outcome[] {
-  if (!isClean || values.again || !existsSync(results)) return [];
-  const lines = readFileSync(results, 'utf8').trimEnd().split('\n');
-  return lines
-    .map((line): Outcome & { commit: string } => JSON.parse(line))
-    .filter((outcome) => outcome.passed && outcome.commit === commit);
+  if (!recorded || values.again) return [];
+  return jsonLines<Outcome & { commit: string }>(results).filter(
+    (outcome) => outcome.passed && outcome.commit === commit,
+  );
 }
 
 function shown({ random = false, node, load = 0, args }: Part): string {
@@ -92,13 +101,15 @@ function shown({ random = false, node, load = 0, args }: Part): string {
 
 async function play(name: string, part: Part): Promise<Outcome> {
   const log = join(logs, `${name}.log`);
+  const state = join(logs, `${name}.jsonl`);
+  if (values.again || !recorded) rmSync(state, { force: true });
   const started = performance.now();
   let status: number | null = null;
   let tries = 0;
   while (status !== 0 && status !== notRunStatus && tries < (part.tries ?? 1)) {
     tries += 1;
     process.stdout.write(tries === 1 ? `${name.padEnd(24)}` : ' retry');
-    status = await run(part, log);
+    status = await run({ ...part, args: part.args.map((arg) => arg.replace('{state}', () => state)) }, log);
   }
   const passed = status === 0;
   const notRun = status === notRunStatus;
@@ -108,7 +119,7 @@ async function play(name: string, part: Part): Promise<Outcome> {
   if (!passed && !notRun) console.log(text.trimEnd().split('\n').slice(-tailLines).join('\n'));
   const replays = passed ? [] : replaysIn(text);
   const outcome = { name, passed, notRun, seconds, tries, figures: figuresIn(text), replays };
-  if (isClean) appendFileSync(results, `${JSON.stringify({ commit, ...outcome })}\n`);
+  if (stillRecorded()) appendFileSync(results, `\n${JSON.stringify({ commit, ...outcome })}`);
   return outcome;
 }
 
@@ -124,13 +135,10 @@ async function run({ args, random, node, load = 0 }: Part, log: string): Promise
       });
       env.PATH = `${folder.trim()}${delimiter}${env.PATH}`;
     }
-    const loops = Array.from({ length: load }, () =>
-      spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }),
-    );
-    const child = spawn('node', args, { env, detached: true, stdio });
-    // The whole process group of the suite.
+    const command = [...namespace, 'bash', '-c', besideLoops, 'bash', `${load}`, 'node', ...args];
+    const child = spawn('env', command, { env, detached: true, stdio });
+    // The suite's process group, and with it its namespace.
     const end = (): void => {
-      for (const loop of loops) loop.kill('SIGKILL');
       try {
         if (child.pid) process.kill(-child.pid, 'SIGKILL');
       } catch {
@@ -152,9 +160,24 @@ async function run({ args, random, node, load = 0 }: Part, log: string): Promise
   }
 }
 
+/** Without the file that a run writes itself, which changes no result. */
+function isClean(): boolean {
+  const changes = git('status', '--porcelain', '--', '.', ':!.ci/full.json');
+  return changes === '' && git('rev-parse', 'HEAD') === commit;
+}
+
+/** Once the checkout has changed, results say nothing about the commit. */
+function stillRecorded(): boolean {
+  if (recorded && !isClean()) {
+    recorded = false;
+    console.log('The checkout has changed, so results are no longer recorded.');
+  }
+  return recorded;
+}
+
 /** CI runs an agent's suite in full again if its inputs change after this commit. */
 function noteAgents(): void {
-  if (!isClean) return;
+  if (!stillRecorded()) return;
   const file = '.ci/full.json';
   const noted: Record<string, string> = JSON.parse(readFileSync(file, 'utf8'));
   const passed = outcomes.flatMap((outcome) => (outcome.passed ? [outcome.name] : []));

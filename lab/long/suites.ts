@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 export interface Part {
+  /** `{state}` stands for a file in which the part keeps what it has done. */
   args: readonly string[];
   /** Measures ratios of times, which other load on the machine distorts. */
   tries?: number;
@@ -45,10 +46,10 @@ export const suites: Record<string, readonly Part[]> = {
   'agent-copilot': [{ args: tests(['agents'], ['test/e2e/copilot/']) }],
   'agent-gemini': [{ args: tests(['agents'], ['test/e2e/gemini/']) }],
   'agent-opencode': [{ args: tests(['agents'], ['test/e2e/opencode/']) }],
-  'e2e-loaded': shards(8, (shard) => ({
-    args: tests(['server', 'e2e', 'agents'], ['--shard', shard]),
-    load: loaded,
-  })),
+  'e2e-loaded': [
+    ...shards(4, (shard) => ({ args: tests(['server', 'e2e'], ['--shard', shard]), load: loaded })),
+    { args: tests(['agents'], ['smoke.test.ts']), load: loaded },
+  ],
   properties: [{ args: lab('properties'), random: true }],
   fuzz: [{ args: lab('fuzz definition'), random: true }],
   sim: [{ args: lab('sim'), random: true }],
@@ -57,7 +58,7 @@ export const suites: Record<string, readonly Part[]> = {
   'driver-kill': shards(2, () => ({ args: lab('driver-kill'), random: true })),
   'merge-storm': [{ args: lab('merge-storm'), random: true }],
   'merge-storm-plants': [{ args: lab('merge-storm --plant all') }],
-  planted: [{ args: lab('planted') }],
+  planted: [{ args: lab('planted --state {state}') }],
   mutation: [{ args: lab('mutation'), random: true }],
   image: [{ args: lab('image') }],
   conformance: [{ args: lab('conformance') }],
