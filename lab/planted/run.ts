@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { jsonLines } from '../json-lines.ts';
 
 interface Bug {
   id: string;
@@ -63,29 +64,32 @@ const known = readState();
 const bugs = chooseBugs();
 const copy = join(mkdtempSync(join(tmpdir(), 'stepfast-planted-')), 'copy');
 const results: Result[] = [];
-try {
-  if (bugs.some((bug) => options.verify || !known.has(keyOf(bug)))) makeCopy();
-  const broken = options.verify ? new Set() : brokenTypes(bugs.filter((bug) => !known.has(keyOf(bug))));
-  // First all tests without a bug, file by file: they share one build.
-  const files = new Set(bugs.map(({ caughtBy }) => caughtBy.file));
-  for (const file of files) await checkPasses(bugs.filter(({ caughtBy }) => caughtBy.file === file));
-  for (const bug of bugs) {
-    const before = known.get(keyOf(bug.caughtBy));
-    const result = broken.has(bug)
-      ? {
-          key: keyOf(bug),
-          name: bug.id,
-          seconds: 0,
-          verdict: 'stale' as const,
-          why: "doesn't compile with it",
-        }
-      : isStale(bug) || options.verify || before?.verdict !== 'passes'
-        ? { key: keyOf(bug), name: bug.id, seconds: 0, ...withoutPlanting(bug, before) }
-        : (known.get(keyOf(bug)) ?? (await plant(bug)));
-    results.push(result);
-  }
-} finally {
+/** Vitest's process group. */
+let running: number | undefined;
+process.once('exit', () => {
+  endGroup(running);
   rmSync(join(copy, '..'), { recursive: true, force: true, maxRetries: 3 });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+if (bugs.some((bug) => options.verify || !known.has(keyOf(bug)))) makeCopy();
+const broken = options.verify ? new Set() : brokenTypes(bugs.filter((bug) => !known.has(keyOf(bug))));
+// First all tests without a bug, file by file: they share one build.
+const files = new Set(bugs.map(({ caughtBy }) => caughtBy.file));
+for (const file of files) await checkPasses(bugs.filter(({ caughtBy }) => caughtBy.file === file));
+for (const bug of bugs) {
+  const before = known.get(keyOf(bug.caughtBy));
+  const result = broken.has(bug)
+    ? {
+        key: keyOf(bug),
+        name: bug.id,
+        seconds: 0,
+        verdict: 'stale' as const,
+        why: "doesn't compile with it",
+      }
+    : isStale(bug) || options.verify || before?.verdict !== 'passes'
+      ? { key: keyOf(bug), name: bug.id, seconds: 0, ...withoutPlanting(bug, before) }
+      : (known.get(keyOf(bug)) ?? (await plant(bug)));
+  results.push(result);
 }
 const width = Math.max(0, ...results.map(({ name }) => name.length));
 console.log();
@@ -103,9 +107,12 @@ function chooseBugs(): Bug[] {
   const [shard = 1, shards = 1] = options.shard.split('/').map(Number);
   if (!(shard >= 1 && shard <= shards)) throw new Error(`there is no shard ${options.shard}`);
   const wanted = options.only?.split(',');
+  const harmless = all.filter(({ find, replace }) => find === replace);
+  if (harmless.length > 0) throw new Error(`bugs that change nothing: ${harmless.map(({ id }) => id)}`);
   const unknown = wanted?.filter((id) => !all.some((bug) => bug.id === id)) ?? [];
   if (unknown.length > 0) throw new Error(`unknown bugs: ${unknown.join(', ')}`);
   const chosen = all.filter((bug, at) => wanted?.includes(bug.id) ?? at % shards === shard - 1);
+  if (chosen.length === 0) throw new Error('no bug was chosen');
   // Last, since they leave a built program with a bug behind.
   const isLate = ({ caughtBy }: Bug): number => Number(runsProgram(caughtBy.file));
   return chosen.sort((one, other) => isLate(one) - isLate(other));
@@ -169,10 +176,13 @@ function brokenTypes(wanted: readonly Bug[]): Set<Bug> {
         (sound.get(file) ?? '').replace(find, () => replace),
       );
     const tsc = join(copy, 'node_modules/.bin/tsc');
-    const { status, stdout } = spawnSync(tsc, ['--noEmit', '-p', '.'], { cwd: copy, encoding: 'utf8' });
+    const inDashboard = [...round.keys()].some((file) => file.startsWith('dashboard/'));
+    const errors = ['.', ...(inDashboard ? ['dashboard'] : [])].flatMap((project) =>
+      spawnSync(tsc, ['--noEmit', '-p', project], { cwd: copy, encoding: 'utf8' }).stdout.split('\n'),
+    );
     for (const [file, bug] of round) {
       writeFileSync(join(copy, file), sound.get(file) ?? '');
-      if (status !== 0 && stdout.includes(file)) broken.add(bug);
+      if (errors.some((line) => line.startsWith(`${file}(`))) broken.add(bug);
     }
   }
   return broken;
@@ -195,7 +205,7 @@ async function plant(bug: Bug): Promise<Result> {
 
 function remember(result: Result): Result {
   known.set(result.key, result);
-  appendFileSync(stateFile, `${JSON.stringify(result)}\n`);
+  appendFileSync(stateFile, `\n${JSON.stringify(result)}`);
   console.log(`${result.verdict}: ${result.name}${result.why && `: ${result.why}`}`);
   return result;
 }
@@ -260,6 +270,7 @@ async function reportOf(file: string, tests: readonly string[]): Promise<Report 
   const args = ['run', file, '-t', patternOf(tests), '--reporter=json', `--outputFile=${output}`];
   const vitest = [join(copy, 'node_modules/vitest/vitest.mjs'), ...args];
   const child = spawn(process.execPath, vitest, { cwd: copy, env, detached: true, stdio: 'ignore' });
+  running = child.pid;
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
@@ -268,6 +279,7 @@ async function reportOf(file: string, tests: readonly string[]): Promise<Report 
   await new Promise((resolve) => child.once('exit', resolve));
   clearTimeout(timer);
   endGroup(child.pid);
+  running = undefined;
   if (isLate) return `no result in ${(limit * tests.length) / 1000} seconds`;
   return existsSync(output) ? JSON.parse(readFileSync(output, 'utf8')) : 'Vitest ended without a report';
 }
@@ -291,13 +303,8 @@ function endGroup(pid: number | undefined): void {
 }
 
 function readState(): Map<string, Result> {
-  if (!existsSync(stateFile)) return new Map();
-  // A run that was killed may have left half a line.
-  const lines = readFileSync(stateFile, 'utf8')
-    .split('\n')
-    .filter((line) => line.endsWith('}'));
   // A test may have failed by chance.
-  const good = lines.map((line): Result => JSON.parse(line)).filter(({ verdict }) => verdict !== 'missed');
+  const good = jsonLines<Result>(stateFile).filter(({ verdict }) => verdict !== 'missed');
   return new Map(good.map((result) => [result.key, result]));
 }
 
