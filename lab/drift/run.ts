@@ -11,6 +11,8 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   symlinkSync,
   writeSync,
 } from 'node:fs';
@@ -104,11 +106,17 @@ function checkout(against: string): string {
     encoding: 'utf8',
   }).trim();
   const tree = join(cache, commit);
-  if (existsSync(tree)) return tree;
+  const packages = join(tree, 'node_modules');
+  if (existsSync(packages)) return tree;
+  // A killed run leaves an incomplete tree. `npm ci` removes the tree, but Git still has it in its list.
+  rmSync(tree, { recursive: true, force: true });
+  execFileSync('git', ['worktree', 'prune'], { cwd: root });
   execFileSync('git', ['worktree', 'add', '--detach', tree, commit], { cwd: root });
-  mkdirSync(join(tree, 'node_modules'));
+  const incomplete = `${packages}.incomplete`;
+  mkdirSync(incomplete);
   for (const name of readdirSync(join(root, 'node_modules')))
-    if (name !== '.cache') symlinkSync(join(root, 'node_modules', name), join(tree, 'node_modules', name));
+    if (name !== '.cache') symlinkSync(join(root, 'node_modules', name), join(incomplete, name));
+  renameSync(incomplete, packages);
   return tree;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Fault injection for the team server: `npm run faults [-- --workflows N] [--tasks N] [--only SUITE,...]
- * [--seed N] [--small] [--plant no-key|async-commit]`. Fails if an invariant is violated.
+ * [--seed N] [--small] [--plant no-key|async-commit]`. Fails if an invariant is violated. If a suite
+ * was skipped, it exits with 77: not run.
  */
 import { spawnSync } from 'node:child_process';
 import { options } from '../options.ts';
@@ -14,6 +15,8 @@ import type { Outcome, SuiteOptions } from './suite.ts';
 /** `inside`: in a private mount namespace. */
 const defaults = { workflows: 0, tasks: 0, only: '', seed: 1, small: false, plant: '', inside: false };
 const asked = options(defaults);
+/** So that CI and `long` don't count it as passed. */
+const notRunStatus = 77;
 const plants = ['no-key', 'async-commit'] as const;
 const plant = plants.find((each) => each === asked.plant);
 if (asked.plant !== '' && !plant) fail(`--plant is one of: ${plants.join(', ')}`);
@@ -33,6 +36,7 @@ const suites: Record<string, [about: string, play: () => Promise<Outcome> | Outc
 const chosen = asked.only === '' ? Object.keys(suites) : asked.only.split(',');
 const counted: Record<string, object> = {};
 let broken = 0;
+let isSkipped = false;
 for (const name of chosen) {
   const [about, play] =
     (Object.hasOwn(suites, name) && suites[name]) ||
@@ -46,9 +50,11 @@ for (const name of chosen) {
   if (findings.length > 10) console.log(`  and ${findings.length - 10} more`);
   counted[name] = skipped === undefined ? { ...counts, findings: findings.length } : { skipped };
   broken += findings.length;
+  isSkipped ||= skipped !== undefined;
 }
 console.log(JSON.stringify({ broken, ...counted }));
 if (broken > 0) process.exitCode = 1;
+else if (isSkipped) process.exitCode = notRunStatus;
 
 /** Runs the suite again in a private mount namespace, where it can create a small disk. Its process prints findings. */
 function onFullDisk(): Outcome {

@@ -45,9 +45,12 @@ const { Killed = 0, Timeout = 0, Survived = 0, NoCoverage = 0 } = counts;
 const caught = Killed + Timeout;
 const mutants = caught + Survived + NoCoverage;
 const score = Math.round((10_000 * caught) / mutants) / 100;
-console.log(JSON.stringify({ mutants, caught, score, seed }));
 // Without a mutant there is no score.
-if (status !== 0 || !(score >= Number(values.least))) process.exitCode = 1;
+if (status !== 0 || !(score >= Number(values.least))) {
+  console.log(`npm run mutation -- --mutants ${values.mutants} --seed ${seed} --least ${values.least}`);
+  process.exitCode = 1;
+}
+console.log(JSON.stringify({ mutants, caught, score, seed }));
 
 function countsIn(report: string): Record<string, number> {
   const { files }: { files: Record<string, { mutants: { status: string }[] }> } = JSON.parse(report);
