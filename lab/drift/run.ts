@@ -16,6 +16,7 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { starts, tools } from '../bench/hook.ts';
@@ -37,7 +38,7 @@ const fires = 4;
 const advances = 50;
 const root = join(import.meta.dirname, '../..');
 // Not the system's temporary directory, which may be in memory, where fsync is free.
-const cache = join(root, 'node_modules', '.cache', 'drift');
+const cache = join(process.env.STEPFAST_CI_CACHE ?? join(homedir(), '.cache', 'stepfast-ci'), 'drift');
 const tickMs = 1000 / Number(execFileSync('getconf', ['CLK_TCK']));
 const { values } = parseArgs({
   options: {
