@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -17,15 +17,17 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 test('a new compile cache belongs to its user alone', () => {
+  rmSync(join(home, '.cache'), { recursive: true });
+  expect(found({ uid: (uid ?? 0) + 1 })).toBeUndefined();
+  expect(existsSync(join(home, '.cache'))).toBe(false);
   expect(found()).toBe(folder);
+  expect(statSync(join(home, '.cache')).mode & 0o777).toBe(0o700);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(found()).toBe(folder);
 });
 
 test('the compile cache follows XDG_CACHE_HOME', () => {
   const elsewhere = join(home, 'elsewhere');
-  expect(found({ env: { XDG_CACHE_HOME: elsewhere } })).toBeUndefined();
-  mkdirSync(elsewhere);
   expect(found({ env: { XDG_CACHE_HOME: elsewhere } })).toBe(join(elsewhere, 'stepfast', 'compiled'));
 });
 

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 
 interface User {
   home: string;
@@ -31,6 +31,7 @@ export function compileCacheFolder({ home, env, uid }: User): string | undefined
     found.isDirectory() && (uid === undefined || (found.uid === uid && (found.mode & 0o022) === 0));
   try {
     // Under sudo the home is another user's, and nothing is created there.
+    if (isPrivate(statSync(dirname(cache)))) makePrivate(cache);
     if (!isPrivate(statSync(cache))) return undefined;
     for (const path of [ours, folder]) {
       makePrivate(path);
