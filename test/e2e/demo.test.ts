@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Everything that is left of it, but for what Node itself caches. */
+/** Everything that is left of it, but for compiled code. */
 const left = (): string[] => ['tmp', 'home', 'cwd'].flatMap((name) => readdirSync(join(directory, name)));
 
 async function demo(interruptAt?: RegExp): Promise<{ code: number | null; output: string }> {
@@ -22,6 +22,7 @@ async function demo(interruptAt?: RegExp): Promise<{ code: number | null; output
     env: {
       PATH: process.env.PATH,
       HOME: join(directory, 'home'),
+      XDG_CACHE_HOME: join(directory, 'cache'),
       TMPDIR: join(directory, 'tmp'),
       LANG: 'C.UTF-8',
     },
