@@ -14,7 +14,7 @@ const { values } = parseArgs({
   options: {
     mutants: { type: 'string', default: '500' },
     seed: { type: 'string' },
-    // Of random parts; the parts differ by ten points.
+    // One random sample had 80.
     least: { type: 'string', default: '70' },
   },
 });

@@ -1,7 +1,7 @@
 /**
  * `npm run seeds [-- ID ...] [--plant]`: every sample of the five seed documents in `STEPFAST_CORPUS` is run, or has a
- * reason why it cannot be. `--plant` replaces each sample with nonsense, which its check must notice. The last line is JSON. Without the
- * documents it exits with 77: not run.
+ * reason why it cannot be. `--plant` replaces each sample with nonsense, which its check must notice. The last line is JSON.
+ * Without the documents it exits with 77: not run.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

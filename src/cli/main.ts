@@ -13,9 +13,9 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-// Not process.exit: what is still on its way into a pipe would be lost.
-// What the package starts, built or not.
+// The built program is dist/cli.js, which loads this file compiled.
 const main = fileURLToPath(import.meta.url).replace(/main\.js$/, 'cli.js');
 useCommandName(() => findCommandName({ main, env: process.env }));
 const io = createIo(process, homedir(), main);
+// Not process.exit, which would lose output that a pipe hasn't taken yet.
 process.exitCode = await run(process.argv.slice(2), io);

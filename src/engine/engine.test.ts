@@ -47,7 +47,7 @@ test('[S10] a key that was stored without what it was used for answers as before
   expect(repeated).toMatchObject({ changed: false, reply: { replayed: true, status: 'running' } });
 });
 
-test('[C0] a repeated call is told as one, also where its answer from the state would write something', async () => {
+test('[C0] a repeated call is told as one even if its answer would write something', async () => {
   const engine = engineOf(createMemoryStore());
   const [make, ship] = gatedDefinition.steps;
   const cleared = { ...gatedDefinition, steps: [make, { ...ship, context: 'clear' }] } as Definition;

@@ -200,7 +200,11 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
     /** Decides on the last known state without a load; undefined if that writes nothing, because it may be outdated. */
     async function guess(): Promise<Executed | 'conflict' | undefined> {
       const seen = words || command.type === 'status' ? undefined : store.recent?.(run);
-      return seen && (await decide(store, seen, 'guess').catch(unlessTooLarge));
+      if (!seen) return undefined;
+      const decided = await decide(seen);
+      // Only a load with the key can show whether the run has this call's own output.
+      const isUnsure = decided.events.length === 0 || (key !== undefined && 'replayed' in decided.reply);
+      return isUnsure ? undefined : await commit(store, seen, decided).catch(unlessTooLarge);
     }
 
     function alone(): Promise<Executed | 'conflict'> {
@@ -211,35 +215,29 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const found = await within.load(run, key);
       if (!found) throw noRun(run);
       const { repeated, ...loaded } = found;
-      if (!repeated) return await decide(within, loaded);
+      if (!repeated) return await commit(within, loaded, await decide(loaded));
       const reply = replyTo(fingerprint, repeated);
       const unchanged = { effects: [], changed: false, interrupted: false, due: [], view: loaded };
       return { run, reply, repeated: true, ...unchanged };
     }
 
-    async function decide(within: Store, loaded: Loaded): Promise<Executed | 'conflict'>;
-    async function decide(
-      within: Store,
-      loaded: Loaded,
-      how: 'guess',
-    ): Promise<Executed | 'conflict' | undefined>;
-    async function decide(
-      within: Store,
-      loaded: Loaded,
-      how?: 'guess',
-    ): Promise<Executed | 'conflict' | undefined> {
+    async function decide(loaded: Loaded): Promise<Answered> {
       const prepare = await prepareFor(loaded.definition, loaded.state, (each) => text(run, each), words);
-      const { events, state, ...executed } = answer(loaded, given, circumstances, prepare);
+      return answer(loaded, given, circumstances, prepare);
+    }
+
+    async function commit(
+      within: Store,
+      loaded: Loaded,
+      { events, state, ...executed }: Answered,
+    ): Promise<Executed | 'conflict'> {
       const { reply, changed } = executed;
-      const isBeaten = 'replayed' in reply;
-      // Only a load with the key tells whether it was this call itself that the run knows.
-      if (how === 'guess' && (events.length === 0 || (key !== undefined && isBeaten))) return undefined;
       if (events.length === 0) return executed;
       // Before the batch that names them, and only where there is one.
       if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
       // An output that was beaten or ignored gets its answer from the state each time, even if it bound a session.
-      if (key !== undefined && changed && !isBeaten)
+      if (key !== undefined && changed && !('replayed' in reply))
         Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
       if (version === 'conflict') return 'conflict';
@@ -291,13 +289,15 @@ export function answerFrom(
   return events.length === 0 && !isPreparing ? executed : undefined;
 }
 
+type Answered = Executed & Pick<Response, 'events'> & { state: State };
+
 /** Binds the session and runs the command as one batch. A refused command does not bind. */
 function answer(
   view: Loaded,
   sent: Command,
   { facts, values, check }: Circumstances,
   prepare?: Prepare,
-): Executed & Pick<Response, 'events'> & { state: State } {
+): Answered {
   const { run, definition, state } = view;
   const command = check === undefined || checkingIn(state, check) ? sent : withoutRunner(sent);
   const { session, now } = command;

@@ -298,7 +298,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
   }
 }
 
-/** The position was completed with another output than the one that was sent. What the engine ran has its own. */
+/** Another call's output completed the position. If the engine ran a command there, its output isn't compared. */
 function isBeaten({ outputs }: State, at: string | undefined, sent: Text): boolean {
   const kept = Object.values(outputs).find((output) => output.at === at);
   if (!kept || kept.receipts.some(({ role }) => role === 'run')) return false;

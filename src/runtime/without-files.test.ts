@@ -74,7 +74,7 @@ it.each([
   expect('replayed' in told.reply ? told.reply.replayed : undefined).toBe(replayed);
 });
 
-it('an output that a waiting run ignores is told as ignored to a new session, too', async () => {
+it('a new session learns that a waiting run ignored its output', async () => {
   const { engine, runtime } = opened();
   const { run = '', reply } = await runtime().start({ workflow: 'gated' }, who);
   const at = ('at' in reply && reply.at) || '';

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Everything that is left of it, but for compiled code. */
+/** Everything that it leaves, except compiled code. */
 const left = (): string[] => ['tmp', 'home', 'cwd'].flatMap((name) => readdirSync(join(directory, name)));
 
 async function demo(interruptAt?: RegExp): Promise<{ code: number | null; output: string }> {

@@ -7,7 +7,7 @@ import { hostProcess, runHook } from '../../hooks/index.ts';
 import { checkTool, hostNamed, withoutAgentVariables } from '../../hosts/index.ts';
 import { readInput } from './stdin.ts';
 
-/** The hook's own program, one small file: `hook.cjs --host NAME EVENT [wake]`. */
+/** The program of `hook.cjs --host NAME EVENT [wake]`. */
 async function main([flag, name, event = '', wakes]: readonly string[]): Promise<number> {
   const host = flag === '--host' ? hostNamed(name) : undefined;
   if (!host) {
