@@ -114,4 +114,5 @@ export const codexHost: SessionHost = {
     }),
   nearlyFull: { input_tokens: contextWindow - 5_000 },
   afterCompaction: 'next request',
+  hidesTrigger: true,
 };

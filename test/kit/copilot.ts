@@ -33,7 +33,6 @@ export interface PromptOptions {
   resume?: boolean;
   /** In place of the permission for every tool. */
   permissions?: readonly string[];
-  plugin?: string;
 }
 
 export interface CopilotLab extends Lab {
@@ -124,9 +123,9 @@ export async function createCopilotLab(files: Record<string, string> = {}): Prom
   ): Promise<Ran> => await runIn({ project, env: { ...env, ...more } }, program, args);
   return {
     ...lab,
-    prompt: (text, { resume = false, permissions = ['--allow-all-tools'], plugin: from = plugin } = {}) =>
+    prompt: (text, { resume = false, permissions = ['--allow-all-tools'] } = {}) =>
       run('copilot', [
-        ...['-p', text, '--plugin-dir', from, '--output-format', 'json', ...permissions],
+        ...['-p', text, '--plugin-dir', plugin, '--output-format', 'json', ...permissions],
         ...(resume ? ['--continue'] : []),
       ]),
     host: (...args) => run('copilot', args),

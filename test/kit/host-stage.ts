@@ -61,6 +61,8 @@ export interface SessionHost extends DrivenHost {
   write(file: string, text: string, project: string): MessageReply;
   /** Whether the model's first request after a compaction has the briefing, or only what follows the next tool or prompt. */
   afterCompaction: 'next request' | 'next turn';
+  /** The host does not record whether a person asked for a compaction. */
+  hidesTrigger?: true;
   /** Reported usage that makes the host compact before its next request. */
   nearlyFull: NonNullable<ReplyOptions['usage']>;
 }

@@ -15,7 +15,6 @@ export interface OpenCodeOptions {
   contextLimit?: number;
   /** Without: as a person has it before `stepfast init`. */
   installed?: boolean;
-  config?: object;
 }
 
 export interface Ran {
@@ -80,7 +79,7 @@ const installedConfig = (): object => ({
 
 export async function createOpenCodeLab(
   files: Record<string, string> = {},
-  { contextLimit, installed = true, config = {} }: OpenCodeOptions = {},
+  { contextLimit, installed = true }: OpenCodeOptions = {},
 ): Promise<OpenCodeLab> {
   const lab = await createLab('opencode', files);
   const { project, home, url } = lab;
@@ -96,7 +95,7 @@ export async function createOpenCodeLab(
   seedPackages(join(home, '.config', 'opencode'));
   writeFileSync(
     join(home, '.config', 'opencode', 'opencode.json'),
-    JSON.stringify({ ...personConfig(url, contextLimit), ...config }),
+    JSON.stringify(personConfig(url, contextLimit)),
   );
   if (installed)
     writeFileSync(join(project.root, 'opencode.json'), `${JSON.stringify(installedConfig(), null, 2)}\n`);

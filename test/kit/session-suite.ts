@@ -1,5 +1,5 @@
 /** What a session in any host must show: tests for a file of each host. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { State } from '../../src/machine/index.ts';
@@ -34,6 +34,7 @@ description: Does it
 stop: check
 steps:
   - { id: do, type: action, instructions: INSTRUCTIONS-DO, gate: [{ run: ${JSON.stringify(passes)} }] }
+  - { id: tell, type: action, instructions: INSTRUCTIONS-TELL, gate: [{ run: test -f told.txt }] }
 `;
 
 const files = {
@@ -73,6 +74,13 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
   const mains = (): LoggedRequest[] => stage.model.requestsOf('main');
   const stateOf = async (): Promise<State> => await (await stage.project.onlyRun()).state();
   const last = (): string => contextOf(mains().at(-1) ?? expect.unreachable());
+  const expectReset = async ({ id }: HostSession, trigger: 'manual' | 'auto'): Promise<void> => {
+    const { events, state } = await stage.project.onlyRun();
+    const recorded = { session: id, ...(host.hidesTrigger ? {} : { trigger }) };
+    expect(await events('compaction.recorded')).toMatchObject([recorded]);
+    expect((await state()).sessions[id]).toMatchObject({ resets: 1 });
+    expect((await state()).briefings[id]).toMatchObject({ proven: 'transcript' });
+  };
 
   if (part !== 'rest')
     it('a session at its start is offered the run, and a typed continue briefs it, proven, with its files recorded', async () => {
@@ -106,11 +114,12 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
 
   describe('a session', () => {
     it('without a run costs nothing: no text, no file', async () => {
+      rmSync(join(stage.project.root, '.stepfast'), { recursive: true });
       stage.model.on(lastUser(/hello/), host.shell('echo tool'), reply.text('Hello.'));
       await (await open()).send('hello');
       expect(mains()).toHaveLength(2);
       expect(stage.model.containing(/Briefing b-/)).toEqual([]);
-      expect(existsSync(join(stage.project.root, '.stepfast', 'sessions'))).toBe(false);
+      expect(existsSync(join(stage.project.root, '.stepfast'))).toBe(false);
     });
 
     it('takes a run to its end by its tools', async () => {
@@ -128,22 +137,25 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
       });
     });
 
-    it('that is resumed goes on with its run, and a new one is offered it', async () => {
-      const { run, at, state } = await stage.project.startRun('w');
-      stage.model.on(lastUser(/continue/), host.own('workflow_status', { at }), reply.text('Yes.'));
+    it('that is resumed is briefed and goes on with its run, and a new one is offered it', async () => {
+      stage.model.on(lastUser(/begin/), host.own('workflow_start', { workflow: 'w' }), reply.text('Yes.'));
       stage.model.on(lastUser(/still there/), toolCall.advance('Planned.'), reply.text('Yes.'));
       stage.model.on(lastUser(/who are you/), reply.text('New.'));
       const first = await open();
-      await first.send('continue');
+      await first.send('begin');
+      expect(last()).not.toContain('ACTION REQUIRED');
       await first.end();
       const again = await open(first.id);
       expect(again.id).toBe(first.id);
       await again.send('still there?');
-      expect((await state()).step).toBe('build');
+      expect(last().split('ACTION REQUIRED')).toHaveLength(2);
+      expect((await stateOf()).step).toBe('build');
       await again.end();
       await (await open()).send('who are you?');
+      const { run, sessions: bound } = await stateOf();
       expect(last()).toContain(run);
       expect(last()).not.toContain('INSTRUCTIONS-BUILD');
+      expect(Object.keys(bound)).toEqual([first.id]);
     });
 
     it('a command that is typed starts a run, and its briefing is in the same turn', async () => {
@@ -167,22 +179,23 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
 
   describe('[pain 4] a compaction', () => {
     it('that the person asks for is followed by the briefing, with what was decided', async () => {
-      const { at, state } = await stage.project.startRun('w');
       stage.model.on(
-        lastUser(/continue/),
-        host.own('workflow_note', { at, kind: 'decision', text: 'DECISION-PASSKEY' }),
+        lastUser(/begin/),
+        host.own('workflow_start', { workflow: 'w' }),
+        toolCall.note('DECISION-PASSKEY'),
         reply.text('Noted.'),
       );
       stage.model.always(summariser(), forgetsAll());
-      stage.model.on(lastUser(/and now/), host.own('workflow_status', { at }), reply.text('Going on.'));
+      stage.model.always(mainTurn(), reply.text('Going on.'));
       const session = await open();
-      await session.send('continue');
+      await session.send('begin');
       await session.compact();
-      await session.send('and now?');
+      for (const prompt of ['and now?', 'more']) await session.send(prompt);
       const first = stage.model.firstRequestAfterCompaction();
       for (const kept of ['DECISION-PASSKEY', 'INSTRUCTIONS-PLAN', 'REMINDER-TESTS'])
         expect(contextOf(first)).toContain(kept);
-      expect((await state()).briefings[session.id]?.proven).toMatch(/handle|transcript/);
+      expect(last().split('INSTRUCTIONS-PLAN')).toHaveLength(2);
+      await expectReset(session, 'manual');
     });
 
     it('by the host in mid-turn is followed by the briefing', async () => {
@@ -199,26 +212,36 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
       stage.model.always(mainTurn(), reply.text('Yes.'));
       const session = await open();
       await session.send('continue');
-      if (host.afterCompaction === 'next turn') await session.send('and now?');
+      await session.send('and now?');
       expect(stage.model.requestsOf('summariser')).not.toEqual([]);
       const found =
         host.afterCompaction === 'next turn' ? mains().at(-1) : stage.model.firstRequestAfterCompaction();
       expect(contextOf(found ?? expect.unreachable())).toContain('DECISION-PASSKEY');
+      await session.send('more');
+      await expectReset(session, 'auto');
     });
   });
 
   describe('the end of a turn', () => {
-    it('of an agent that never calls a tool of Stepfast is checked: red continues it, green completes the run', async () => {
+    it('of an agent that never calls a tool of Stepfast is checked: red continues it, green brings the next step', async () => {
       stage.model.on(lastUser(/make it 42/), host.shell('echo 43 > total.txt'), reply.text('Done!'));
       stage.model.on(
         ({ kind, ...request }) => kind === 'main' && contextOf(request).includes('not ok 1'),
         host.shell('echo 42 > total.txt'),
         reply.text('Fixed.'),
       );
+      stage.model.on(
+        ({ kind, ...request }) => kind === 'main' && contextOf(request).includes('INSTRUCTIONS-TELL'),
+        host.shell('touch told.txt'),
+        reply.text('Told.'),
+      );
       const session = await open();
       await session.send(host.command('start c make it 42'));
       await expect.poll(async () => (await stateOf()).status).toBe('complete');
       expect(stage.model.left()).toBe(0);
+      const { events } = await stage.project.onlyRun();
+      const verdicts = (await events('gates.finished')).map(({ pass }) => pass);
+      expect(verdicts).toEqual([false, true, true]);
     });
 
     it('is held a few times, never for ever', async () => {
@@ -226,9 +249,9 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
       stage.model.on(lastUser(/make it 42/), host.shell('echo 43 > total.txt'), reply.text('Done!'));
       const session = await open();
       await session.send(host.command('start c make it 42'));
-      const state = await stateOf();
-      expect(state.status).toBe('running');
+      expect((await stateOf()).status).toBe('running');
       expect(mains().length).toBeLessThanOrEqual(6);
+      expect(await (await stage.project.onlyRun()).events('stop.held')).toHaveLength(3);
     });
   });
 
@@ -309,7 +332,9 @@ export function sessionSuite(host: SessionHost, part: Part = 'all'): void {
     const session = await open();
     await session.send(host.command('start b make it 42'));
     await session.send('go on');
-    expect(await stateOf()).toMatchObject({ status: 'waiting' });
+    const { status, budget, total } = await stateOf();
+    expect({ status, total }).toMatchObject({ status: 'waiting', total: { exhausted: 'turns' } });
+    expect(budget.tokens).toBeGreaterThan(1_000);
   });
 
   it('uninstall leaves every byte as before, and the next session has nothing of Stepfast', async () => {
