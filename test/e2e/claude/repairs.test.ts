@@ -80,32 +80,3 @@ process.stdin.on('data', (part) => { text += part; }).on('end', () => {
   expect((await state()).briefings[ran.sessions[0] ?? '']?.proven).toBe('transcript');
   expect(times(lastContext(ran), 'ACTION REQUIRED')).toBeLessThanOrEqual(3);
 });
-
-it('[pain 8] the longest briefing that there can be arrives whole', async () => {
-  writeLong();
-  const { run, state } = await stage.project.startRun('w');
-  const engine = runtimeIn(stage.project);
-  for (let count = 0; count < 7; count += 1)
-    await engine.call(
-      {
-        type: 'note',
-        kind: 'decision',
-        text: `D${count} ${'decided and never to be forgotten '.repeat(11)}`,
-      },
-      { session: 'before' },
-      { run },
-    );
-  for (let count = 0; count < 200; count += 1)
-    await engine.call(
-      { type: 'note', kind: 'artefact', text: `src/part-${count}/with-a-long-name.ts` },
-      { session: 'before' },
-      { run },
-    );
-  stage.model.on(lastUser(/continue/), toolCall.status(`${run.slice(-8)}:plan#1`), reply.text('Noted.'));
-  const ran = await stage.run({ prompts: ['continue'] });
-  const [first] = ran.requests.requestsOf('main');
-  const text = first ? contextOf(first) : '';
-  for (const there of ['LAST-WORDS', 'D0 ', 'D6 ', 'Any section in full']) expect(text).toContain(there);
-  expect(text).not.toContain('<persisted-output>');
-  expect((await state()).briefings[ran.sessions[0] ?? '']?.proven).toMatch(/handle|transcript/);
-});
