@@ -93,7 +93,8 @@ const notInHooks: Readonly<Record<string, string>> = {
 
 const loadedByNode = ['node:fs', 'node:path'];
 
-// Hooks and the status line start often, so each is one small file. Only a briefing with files loads the rest.
+// Hooks and the status line start often, so they load little code. Only a briefing with files loads the rest.
+// A hook is two files, because Node caches compiled code only for files loaded after the cache is turned on.
 const hook = await buildHook('src/cli/hook/main.ts', 'hook-main.cjs');
 writeFileSync('dist/hook.cjs', `${guard()}${await usingCompileCache('cjs')}require('./hook-main.cjs')\n`);
 const line = await buildHook('src/cli/statusline/main.ts', 'statusline.cjs');
@@ -129,7 +130,7 @@ printSizes(metafile);
 for (const each of [hook, line, inOpenCode]) printSizes(each);
 stamp.write();
 
-/** The code that has what is loaded after it compiled only once. */
+/** Code that turns on Node's compile cache, so that Node compiles each file loaded after it only once. */
 async function usingCompileCache(format: 'esm' | 'cjs'): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
