@@ -50,6 +50,16 @@ export async function openDatabase(options: Partial<DatabaseOptions> = {}): Prom
   return opened(database, database[Symbol.asyncDispose], options);
 }
 
+/** Without retries; closed after the action. */
+export async function withPostgres<T>(url: string, action: (postgres: Postgres) => Promise<T>): Promise<T> {
+  const postgres = createPostgres({ url, patience: 0 });
+  try {
+    return await action(postgres);
+  } finally {
+    await postgres.close();
+  }
+}
+
 /** A migrated database in a private cluster, for tests that configure, stop or crash it. */
 export async function startDatabase(options?: ClusterOptions): Promise<PrivateDatabase> {
   const cluster = await startCluster(options);

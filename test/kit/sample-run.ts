@@ -1,6 +1,9 @@
 import { type Command, type Definition, type Event, type State, settle } from '../../src/machine/index.ts';
 import type { Entry, Loaded, Store, Version } from '../../src/store/store.ts';
 
+/** Its id in tests that use only one. */
+export const sampleRun = 'sample-1-abcd';
+
 /** A workflow for store tests with the real machine. */
 export const sampleDefinition: Definition = {
   name: 'sample',

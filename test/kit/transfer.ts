@@ -5,9 +5,9 @@ import type { Files } from '../../src/store/file/files.ts';
 import type { RunHistory } from '../../src/store/file/run-history.ts';
 import { createFileTransfer, type FileTransfer } from '../../src/store/file/transfer.ts';
 import { openStore, temporaryDirectory, unsyncedFiles } from './file-store.ts';
-import { begin, note } from './sample-run.ts';
+import { begin, note, sampleRun } from './sample-run.ts';
 
-export const run = 'sample-1-abcd';
+export const run = sampleRun;
 
 /** Sleeping takes no time, so that waiting for a crashed process's lock is instant. */
 export const impatient = (): Files => ({ ...unsyncedFiles(), sleep: async () => {} });

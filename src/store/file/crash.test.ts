@@ -1,69 +1,12 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
-import { begin, mustLoad, note } from '../../../test/kit/sample-run.ts';
+import { dyingFiles, openStore, temporaryDirectory, unsyncedFiles } from '../../../test/kit/file-store.ts';
+import { begin, mustLoad, note, sampleRun } from '../../../test/kit/sample-run.ts';
 import type { FileStore } from './file-store.ts';
-import type { Files } from './files.ts';
 import { encodeLine } from './journal.ts';
 
-const run = 'sample-1-abcd';
-
-/** Crashes at the n-th changing call, before it or after half of its bytes, and ignores all later calls. */
-function dying(at: number, half: boolean): { files: Files; died: () => boolean } {
-  const files = unsyncedFiles();
-  let calls = 0;
-  const died = (): boolean => calls >= at;
-  const step = async <T>(whole: () => Promise<T>, torn?: () => Promise<T>): Promise<T> => {
-    calls += 1;
-    if (calls === at && half && torn) await torn();
-    if (died()) throw new Error('crashed');
-    return whole();
-  };
-  const part = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length >> 1);
-  return {
-    died,
-    files: {
-      read: (path, from) => step(() => files.read(path, from)),
-      size: (path) => step(() => files.size(path)),
-      append: (path, bytes, only) =>
-        step(
-          () => files.append(path, bytes, only),
-          () => files.append(path, part(bytes), only),
-        ),
-      create: (path, bytes) =>
-        step(
-          () => files.create(path, bytes),
-          () => files.create(path, part(bytes)),
-        ),
-      sync: (path) => step(() => files.sync(path)),
-      syncDirectory: (path) => step(() => files.syncDirectory(path)),
-      rename: (from, to) =>
-        step(
-          () => files.rename(from, to),
-          () => files.rename(from, to),
-        ),
-      link: (from, to) =>
-        step(
-          () => files.link(from, to),
-          () => files.link(from, to),
-        ),
-      makeDirectory: (path) =>
-        step(
-          () => files.makeDirectory(path),
-          () => files.makeDirectory(path),
-        ),
-      names: (path) => step(() => files.names(path)),
-      // A directory may be partially removed.
-      remove: (path) =>
-        step(
-          () => files.remove(path),
-          () => files.remove(path.endsWith(run) ? join(path, 'outputs') : path),
-        ),
-      sleep: (ms) => step(() => files.sleep(ms)),
-    },
-  };
-}
+const run = sampleRun;
 
 /** What a later process sees. */
 async function look(store: FileStore): Promise<string> {
@@ -100,7 +43,7 @@ async function crashEverywhere(
   for (const half of [false, true]) {
     for (let at = 1; ; at += 1) {
       const directory = copy();
-      const { files, died } = dying(at, half);
+      const { files, died } = dyingFiles(at, { half });
       const outcome = await work(openStore(directory, { files })).catch(() => 'crashed');
       // Sleeping takes no time, so that waiting for the crashed process's lock is instant.
       const fresh = openStore(directory, { files: { ...unsyncedFiles(), sleep: async () => {} } });
@@ -133,7 +76,7 @@ test('[P6/9] a crash at any call of create also leaves no run or the complete ru
   for (let at = 1; ; at += 1) {
     const directory = join(root, `${at}`, '.stepfast', 'runs');
     mkdirSync(dirname(dirname(directory)));
-    const { files, died } = dying(at, true);
+    const { files, died } = dyingFiles(at);
     await begin(openStore(directory, { files }), run).catch(() => 'crashed');
     const fresh = openStore(directory, { files: { ...unsyncedFiles(), sleep: async () => {} } });
     if ((await look(fresh)) === 'none') expect(await begin(fresh, run)).toMatchObject({ seq: 1 });

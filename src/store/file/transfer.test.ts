@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
+import { dyingFiles, openStore, temporaryDirectory } from '../../../test/kit/file-store.ts';
 import { mustLoad } from '../../../test/kit/sample-run.ts';
 import {
   begun,
@@ -13,7 +13,6 @@ import {
   run,
   transferOf,
 } from '../../../test/kit/transfer.ts';
-import type { Files } from './files.ts';
 import { encodeLine } from './journal.ts';
 import { compareHistories, encodeHistory, parseHistory } from './run-history.ts';
 import type { FileTransfer } from './transfer.ts';
@@ -120,37 +119,6 @@ describe('a transferred history', () => {
   });
 });
 
-/** Crashes at the n-th changing call; an append writes half of its bytes first. */
-function dying(at: number): Files {
-  const files = impatient();
-  let calls = 0;
-  const step = async <T>(whole: () => Promise<T>, half?: () => Promise<unknown>): Promise<T> => {
-    calls += 1;
-    if (calls === at) await half?.();
-    if (calls >= at) throw new Error('crashed');
-    return whole();
-  };
-  const part = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length >> 1);
-  return {
-    ...files,
-    append: (path, bytes, only) =>
-      step(
-        () => files.append(path, bytes, only),
-        () => files.append(path, part(bytes), only),
-      ),
-    create: (path, bytes) =>
-      step(
-        () => files.create(path, bytes),
-        () => files.create(path, part(bytes)),
-      ),
-    sync: (path) => step(() => files.sync(path)),
-    syncDirectory: (path) => step(() => files.syncDirectory(path)),
-    rename: (from, to) => step(() => files.rename(from, to)),
-    makeDirectory: (path) => step(() => files.makeDirectory(path)),
-    remove: (path) => step(() => files.remove(path)),
-  };
-}
-
 test.each(['created', 'continued', 'replaced'] as const)(
   'a run that is %s while the machine crashes is the old one, the new one or on its way, and the same call ends it',
   async (how) => {
@@ -170,7 +138,7 @@ test.each(['created', 'continued', 'replaced'] as const)(
       const tail = old?.lines.at(-1)?.hash ?? '';
       const act = (transfer: FileTransfer): Promise<unknown> =>
         how === 'replaced' ? transfer.replace(theirs, texts, tail) : transfer.receive(theirs, texts);
-      const crashed = await act(transferOf(directory, dying(at))).then(
+      const crashed = await act(transferOf(directory, dyingFiles(at, { files: impatient() }).files)).then(
         () => false,
         () => true,
       );

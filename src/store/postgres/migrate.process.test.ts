@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, openDatabase, type TestDatabase } from '../../../test/kit/database.ts';
+import { createDatabase, openDatabase, type TestDatabase, withPostgres } from '../../../test/kit/database.ts';
 import { startCluster } from '../../../test/kit/postgres.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../../test/kit/sample-run.ts';
 import { createPostgres, createProjects, migrate } from './index.ts';
@@ -23,18 +23,6 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const useNumbers = (count: number): string =>
   `do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`;
-
-async function withPostgres<T>(
-  url: string,
-  action: (postgres: ReturnType<typeof createPostgres>) => Promise<T>,
-): Promise<T> {
-  const postgres = createPostgres({ url, patience: 0 });
-  try {
-    return await action(postgres);
-  } finally {
-    await postgres.close();
-  }
-}
 
 describe('migrations', () => {
   test('several processes migrate at once, and each migration is applied by exactly one', async () => {

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createDatabase, openDatabase, type TestDatabase } from '../../../test/kit/database.ts';
+import { createDatabase, openDatabase, type TestDatabase, withPostgres } from '../../../test/kit/database.ts';
 import { begin, mustLoad, note, noteCommand, send } from '../../../test/kit/sample-run.ts';
-import { createPostgres, createProjects, dropMonths, migrate } from './index.ts';
+import { createProjects, dropMonths, migrate } from './index.ts';
 
 let database: TestDatabase;
 
@@ -11,18 +11,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => database[Symbol.asyncDispose]());
-
-async function withPostgres<T>(
-  url: string,
-  action: (postgres: ReturnType<typeof createPostgres>) => Promise<T>,
-): Promise<T> {
-  const postgres = createPostgres({ url, patience: 0 });
-  try {
-    return await action(postgres);
-  } finally {
-    await postgres.close();
-  }
-}
 
 describe('pages', () => {
   test('show the newest first, all once, live or ended, whatever begins meanwhile', async () => {
