@@ -46,7 +46,7 @@ s() {
   exit 0
 }
 b=${0%/*}/../dist/hook.cjs
-[ -f "$b" ] || s 'the plugin is not built (npm run build) or not complete' "$3"
+[ -f "$b" ] && [ -f "${b%.cjs}-main.cjs" ] || s 'the plugin is not built (npm run build) or not complete' "$3"
 command -v node >/dev/null 2>&1 || s 'node is not on the PATH' "$3"
 [ "$p" ] || exec node "$b" --host "$2" "$3" $4
 printf '%s' "$p" | exec node "$b" --host "$2" "$3"

@@ -7,7 +7,6 @@ import { ensureBuilt } from '../../scripts/ensure-built.ts';
 const benches: Record<string, Record<string, number>> = {
   mcp: { toolTokens: 800, largestToolTokens: 140, initializeRatio: 3, statusRatio: 5 },
   server: { bareToInProcess: 4, bareToHttp: 5, growth: 3 },
-  bloat: { growth: 1.5 },
   claims: { oneTo16: 1, wrong: 0 },
   tree: { treeToStatus: 5 },
   context: { overBudget: 0, notWhole: 0, largeToSmallRatio: 2.5 },

@@ -7,7 +7,7 @@ import { compileCacheFolder } from './compile-cache.ts';
 const uid = process.getuid?.();
 let home: string;
 let folder: string;
-const found = (more: object = {}) => compileCacheFolder({ home, env: {}, uid, ...more });
+const found = (more: object = {}) => compileCacheFolder({ home: () => home, env: {}, uid, ...more });
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'stepfast-home-'));
@@ -41,6 +41,15 @@ test.runIf(uid !== undefined)('a compile cache that another user could fill is n
     }
     chmodSync(path, 0o755);
   }
+  const elsewhere = join(home, 'shared', 'cache');
+  mkdirSync(elsewhere, { recursive: true });
+  for (const [mode, isSafe] of [
+    [0o777, false],
+    [0o1777, true],
+  ] as const) {
+    chmodSync(dirname(elsewhere), mode);
+    expect(found({ env: { XDG_CACHE_HOME: elsewhere } }) !== undefined, mode.toString(8)).toBe(isSafe);
+  }
   expect(found()).toBe(folder);
   rmSync(folder, { recursive: true });
   mkdirSync(join(home, 'planted'), { mode: 0o700 });
@@ -49,12 +58,16 @@ test.runIf(uid !== undefined)('a compile cache that another user could fill is n
 });
 
 test('a compile cache is never in the folder that Stepfast runs in', () => {
-  expect(found({ home: '' })).toBeUndefined();
+  expect(found({ home: () => '' })).toBeUndefined();
   expect(found({ env: { XDG_CACHE_HOME: '.cache' } })).toBeUndefined();
 });
 
 test('a compile cache that cannot be created is not used', () => {
-  expect(found({ home: join(home, 'nowhere') })).toBeUndefined();
+  expect(found({ home: () => join(home, 'nowhere') })).toBeUndefined();
+  const noAccount = () => {
+    throw new Error('no account');
+  };
+  expect(found({ home: noAccount })).toBeUndefined();
   mkdirSync(join(home, '.cache', 'stepfast'));
   symlinkSync(join(home, 'nowhere'), folder);
   expect(found()).toBeUndefined();

@@ -4,7 +4,8 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
 interface User {
-  home: string;
+  /** Throws for a user without an account, as in some containers. */
+  home(): string;
   env: Readonly<Record<string, string | undefined>>;
   /** Undefined on Windows, where a user's folders are the user's. */
   uid: number | undefined;
@@ -15,21 +16,25 @@ export function useCompileCache(): void {
   const { env } = process;
   // What the user has set is Node's own business.
   if (env.NODE_COMPILE_CACHE || env.NODE_DISABLE_COMPILE_CACHE) return;
-  const folder = compileCacheFolder({ home: homedir(), env, uid: process.getuid?.() });
+  const folder = compileCacheFolder({ home: homedir, env, uid: process.getuid?.() });
   // Not by the variable: gates and agents would inherit it.
   if (folder !== undefined) nodeModule.enableCompileCache?.(folder);
 }
 
 /** Created if needed. Undefined if another user could write there: what is in it is run. */
 export function compileCacheFolder({ home, env, uid }: User): string | undefined {
-  const cache = env.XDG_CACHE_HOME || join(home, '.cache');
-  const ours = join(cache, 'stepfast');
-  const folder = join(ours, 'compiled');
-  // A relative one would be in the repository that this runs in.
-  if (!isAbsolute(cache)) return undefined;
   const isPrivate = (found: Stats): boolean =>
     found.isDirectory() && (uid === undefined || (found.uid === uid && (found.mode & 0o022) === 0));
+  // Whoever can write there can replace the folder after it was checked. In a sticky folder only its owner can.
+  const isSafeParent = ({ uid: owner, mode }: Stats): boolean =>
+    uid === undefined || ((owner === uid || owner === 0) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0));
   try {
+    const cache = env.XDG_CACHE_HOME || join(home(), '.cache');
+    const ours = join(cache, 'stepfast');
+    const folder = join(ours, 'compiled');
+    // A relative one would be in the repository that this runs in.
+    if (!isAbsolute(cache)) return undefined;
+    if (!isSafeParent(statSync(dirname(cache)))) return undefined;
     // Under sudo the home is another user's, and nothing is created there.
     if (isPrivate(statSync(dirname(cache)))) makePrivate(cache);
     if (!isPrivate(statSync(cache))) return undefined;

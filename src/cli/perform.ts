@@ -1,6 +1,5 @@
 import { commandName } from '../command-name.ts';
 import { withoutSecrets } from '../context/index.ts';
-import { opening, type Text } from '../machine/index.ts';
 import {
   type AgentSession,
   asLine,
@@ -64,7 +63,7 @@ export async function perform(
   if (answer === 'detached') return await detached(io, { ...values, run }, runtime);
   const gated = request.type === 'advance' || request.type === 'review';
   if (request.type === 'advance' && request.at === undefined) {
-    const mistaken = await takenForRepeat(answer, request.output, runtime);
+    const mistaken = await takenForRepeat(answer, runtime);
     if (mistaken) return printRefusal(mistaken, io, values);
   }
   return await printAnswer(answer, io, values, runtime, gated);
@@ -92,7 +91,7 @@ export async function watchedCall(
 
 /** Prints an answer and returns the exit status. Failed gates count only for a `gated` call. */
 export async function printAnswer(
-  { run, reply, worktree, warning, ignored, due, kept, view: left }: Answer,
+  { run, reply, worktree, warning, ignored, beaten, due, kept, view: left }: Answer,
   io: Io,
   values: RunValues,
   runtime: LocalRuntime,
@@ -100,7 +99,7 @@ export async function printAnswer(
 ): Promise<number> {
   const name = run === undefined ? undefined : await runToName(runtime, run);
   if (isRefused(reply)) return printRefusal(reply, io, values, name, run);
-  const code = ignored ? exit.no : exitFor(reply, gated);
+  const code = ignored || beaten !== undefined ? exit.no : exitFor(reply, gated);
   const view = left ?? (run === undefined ? undefined : await runtime.engine.view(run));
   const proof = view && reply.status === 'complete' ? proofOf(view.definition, view.state) : undefined;
   if (values.json)
@@ -111,6 +110,7 @@ export async function printAnswer(
         worktree,
         warning,
         ignored,
+        beaten,
         kept,
         verified: proof && proof.length > 0,
         due: dueIds(due, reply),
@@ -118,7 +118,8 @@ export async function printAnswer(
       code,
     );
   const agent = await findAgentSession(runtime, view?.state, io);
-  if (ignored) return printRefusal(notStored(reply, name, agent, io), io, values);
+  if (ignored || beaten !== undefined)
+    return printRefusal(notStored(reply, beaten, name, agent, io), io, values);
   const definition = view?.definition ?? { name: '', description: '', steps: [] };
   const symbols = symbolsFor(io);
   const lines = positionLines(reply, io, {
@@ -209,39 +210,39 @@ export function printWholeJson(io: Io, document: object, code: number): number {
 
 function notStored(
   reply: AnsweredStatus,
+  beaten: string | undefined,
   run: string | undefined,
   agent: AgentSession | undefined,
   io: Io,
 ): RefusalText {
   const waits = reply.waiting ? waitingPhrase(reply.waiting) : 'waits';
   return {
-    code: 'waiting',
-    message: `The output was not stored: ${isPerson(io) ? reply.step : (reply.at ?? reply.step)} ${waits}`,
+    ...(beaten === undefined
+      ? {
+          code: 'waiting',
+          message: `The output was not stored: ${isPerson(io) ? reply.step : (reply.at ?? reply.step)} ${waits}`,
+        }
+      : {
+          code: 'beaten',
+          message: `The output was not stored: another call had completed ${pathOf(beaten)}.`,
+        }),
     next: asLine(nextFor(reply, io, run, agent)),
   };
 }
 
 /** The machine took the output for a repeat of the previous position's; the caller may not have meant that. */
 async function takenForRepeat(
-  { run, reply, view }: Answer,
-  words: Text,
+  { run, reply, view, beaten }: Answer,
   { engine }: LocalRuntime,
 ): Promise<RefusalText | undefined> {
-  if (run === undefined || isRefused(reply) || !reply.replayed) return undefined;
+  if (run === undefined || isRefused(reply) || !reply.replayed || beaten !== undefined) return undefined;
   if (reply.at === undefined || reply.status !== 'running' || reply.checking) return undefined;
   const { state } = view ?? (await engine.view(run)) ?? {};
-  const outputs = Object.values(state?.outputs ?? {}).sort((a, b) => b.now - a.now);
-  const same = outputs.find(({ text }) =>
-    typeof text === 'string' ? text === words : opening(words).startsWith(text.opening),
-  );
-  const said = same ?? outputs[0];
-  if (!said || said.at === reply.at) return undefined;
-  const where = pathOf(said.at);
+  const last = state?.last?.kind === 'advance' ? state.outputs[state.last.key]?.at : undefined;
+  if (last === undefined || last === reply.at) return undefined;
   return {
     code: 'repeated',
-    message: same
-      ? `The same output was reported at ${where} within a minute, so this call was treated as a repeat.`
-      : `Another call completed ${where} first, so this output was not kept.`,
+    message: `The same output was reported at ${pathOf(last)} within a minute, so this call was treated as a repeat.`,
     next: `To complete ${pathOf(reply.at)}: ${nextForShell(reply.action).commands[0]}`,
     at: reply.at,
   };

@@ -45,8 +45,10 @@ export interface Executed {
   reply: Reply;
   /** For the process that has the files: gates to start or stop, a to-do list to write. */
   effects: Effect[];
-  /** False for a repeated call and for a call that a waiting run ignores. */
+  /** False for a repeated call. */
   changed: boolean;
+  /** Nothing that the command says was kept, because its position waits. */
+  ignored?: true;
   /** The key of this call was used before, so the reply is the first call's. */
   repeated?: true;
   /** This call discarded running gates. */
@@ -202,8 +204,8 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       const seen = words || command.type === 'status' ? undefined : store.recent?.(run);
       if (!seen) return undefined;
       const decided = await decide(seen);
-      // Only a load with the key can show whether the run has this call's own output.
-      const isUnsure = decided.events.length === 0 || (key !== undefined && 'replayed' in decided.reply);
+      // Only a load with the key can show whether the run has this call's own output. Such a call may bind its session.
+      const isUnsure = decided.events.length === 0 || (key !== undefined && !isTaken(decided));
       return isUnsure ? undefined : await commit(store, seen, decided).catch(unlessTooLarge);
     }
 
@@ -231,13 +233,13 @@ export function createEngine({ store, newRun, hashOf }: EngineOptions): Engine {
       loaded: Loaded,
       { events, state, ...executed }: Answered,
     ): Promise<Executed | 'conflict'> {
-      const { reply, changed } = executed;
+      const { reply } = executed;
       if (events.length === 0) return executed;
       // Before the batch that names them, and only where there is one.
       if (words) await within.keep(run, words.text);
       const entry = entryOf(given, events);
       // An output that was beaten or ignored gets its answer from the state each time, even if it bound a session.
-      if (key !== undefined && changed && !('replayed' in reply))
+      if (key !== undefined && isTaken(executed))
         Object.assign(entry, { key, fingerprint, reply: { ...reply, replayed: true } });
       const version = await within.append(loaded, entry, state);
       if (version === 'conflict') return 'conflict';
@@ -289,6 +291,10 @@ export function answerFrom(
   return events.length === 0 && !isPreparing ? executed : undefined;
 }
 
+/** Whether what the command says was kept, or refused with a change of the run. */
+const isTaken = ({ changed, ignored, reply }: Executed): boolean =>
+  changed && !ignored && !('replayed' in reply);
+
 type Answered = Executed & Pick<Response, 'events'> & { state: State };
 
 /** Binds the session and runs the command as one batch. A refused command does not bind. */
@@ -320,12 +326,13 @@ function answer(
   );
 
   function executedBy(
-    { events, state: after, reply, effects }: Response,
+    { events, state: after, reply, effects, ignored }: Response,
     changed: boolean = events.length > 0,
   ) {
     const interrupted = events.some(({ type }) => type === 'gates.interrupted');
     const due = after === null ? [] : dueFor(command, definition, after);
-    return { run, reply, effects, interrupted, due, changed, view, events, state: after ?? state };
+    const answered = { run, reply, effects, interrupted, due, changed, view, events, state: after ?? state };
+    return { ...answered, ...(ignored && { ignored }) };
   }
 }
 

@@ -94,7 +94,10 @@ function openFor(
     batch.replayed = true;
     return undefined;
   }
-  if (batch.state.status !== 'running') return undefined;
+  if (batch.state.status !== 'running') {
+    batch.ignored = true;
+    return undefined;
+  }
   if ('replay' in found) {
     const was = found.replay === 'advance' ? 'advanced' : 'failed';
     return refuse('stale_handle', { at: command.at ?? '', was }, { action: { do: 'ask_status' } });
@@ -103,7 +106,8 @@ function openFor(
   const { waiting, preparing } = found.cursor;
   const byEngine = command.type === 'fail' && command.actor?.kind === 'engine';
   const mayGo = !preparing || (byEngine && preparing.kind === 'baseline');
-  return mayGo && !waiting ? found.cursor : undefined;
+  batch.ignored = !mayGo || waiting !== undefined;
+  return batch.ignored ? undefined : found.cursor;
 }
 
 /** A stale handle of a position with running gates: the caller waits for the gates first. */

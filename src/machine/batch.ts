@@ -16,6 +16,8 @@ export class Batch {
   readonly events: Event[] = [];
   /** The same call was accepted before. */
   replayed = false;
+  /** Nothing that the command says was kept, because its position waits. */
+  ignored = false;
   /** The session that did the work; with gates and reviews it is not the caller. */
   worker: string | undefined;
   /** The principal that did the work, likewise. */

@@ -47,6 +47,8 @@ export interface Settled {
   state: State | null;
   /** The same call was accepted before. */
   replayed: boolean;
+  /** Nothing that the command says was kept, because its position waits. Others of its events may be. */
+  ignored: boolean;
 }
 
 /**
@@ -68,11 +70,12 @@ export function settle(definition: Definition, state: State | null, command: Com
   const refusal = state === null ? begin(batch, command) : dispatch(batch, state, command);
   startCommands(batch);
   if (state && command.type !== 'spend') countActivity(batch, state);
-  const { events, replayed } = batch;
+  const { events, replayed, ignored } = batch;
   return {
     events,
     state: events.length > 0 ? batch.settled() : state,
     replayed,
+    ignored,
     ...defined({ refusal }),
   };
 }

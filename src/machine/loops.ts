@@ -51,7 +51,10 @@ export function setTasks(batch: Batch, command: CommandOf<'setTasks'>): Refusal 
   const empty = command.tasks.length === 0;
   // New tasks cancel the request to leave the loop without tasks.
   const waits = awaiting?.waiting && (empty || awaiting.waiting.kind !== 'review');
-  if (waits || (here && usedUp(state))) return undefined;
+  if (waits || (here && usedUp(state))) {
+    batch.ignored = true;
+    return undefined;
+  }
   const list = taskListOf(state, step);
   const kept = tasksIn(list).filter((task) => task.end !== undefined || isHeld(state, step, task));
   const tasks = mergeTasks(kept, command.tasks, list);

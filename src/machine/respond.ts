@@ -19,6 +19,8 @@ export interface Response {
   state: State | null;
   reply: Reply;
   effects: Effect[];
+  /** Nothing that the command says was kept, because its position waits. */
+  ignored?: true;
 }
 
 const answering: readonly CommandType[] = [
@@ -51,7 +53,7 @@ export function respond(
   values: Record<string, string> = {},
   prepare?: Prepare,
 ): Response {
-  const { refusal, replayed, ...settled } = settle(definition, state, command);
+  const { refusal, replayed, ignored, ...settled } = settle(definition, state, command);
   const events = [...settled.events];
   let after = settled.state;
   if (after === null || refusal) {
@@ -85,7 +87,7 @@ export function respond(
   );
   if (command.type === 'advance' || command.type === 'check' || command.type === 'review' || waitsForRun)
     effects.push(...unstarted(cursor, effects, after));
-  return { events, state: after, reply, effects };
+  return { events, state: after, reply, effects, ...(ignored && { ignored }) };
 }
 
 /** Loops whose tasks are in files: any call may find them unread. */

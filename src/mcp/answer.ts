@@ -10,17 +10,18 @@ export async function answered(
   answer: Answer,
   known: CallerIdentity & { session: string; named?: boolean },
 ): Promise<{ structured: StatusAnswer } | { refused: Refused }> {
-  const { reply, ignored = false, restored, due = [] } = answer;
+  const { reply, ignored = false, beaten, restored, due = [] } = answer;
   if (isRefused(reply)) return { refused: reply };
   const warning = answer.warning ?? keptWarning(answer.kept);
   // A pending context action would discard artifacts that are loaded now.
   const brings = due.length > 0 && reply.instructions !== undefined;
-  const repeats = reply.replayed && !known.named;
+  const repeats = reply.replayed && !known.named && beaten === undefined;
   const view = repeats || brings ? (answer.view ?? (await runtime.engine.view(reply.run))) : undefined;
   const call: ToolCall = {
     ignored,
     gatesElsewhere: !runtime.workspace.hasFiles,
     ...(repeats ? { repeatOf: repeatedAt(view) } : {}),
+    ...(beaten === undefined ? {} : { beaten }),
   };
   const worktree = answer.worktree ?? runtime.workspace.taskWorktree(reply.run, reply.task?.id);
   const artifacts =

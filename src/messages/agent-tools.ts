@@ -15,6 +15,8 @@ export interface ToolCall {
   repeatOf?: string;
   /** The output was not stored, because the run waits. */
   ignored?: boolean;
+  /** The output was not stored, because another call had completed this position. */
+  beaten?: string;
   /** This server has no files, so a caller with a checkout runs the gates. */
   gatesElsewhere?: boolean;
 }
@@ -30,7 +32,9 @@ export interface ToolCall {
  * ```
  */
 export function nextForTools(action: Action, call: ToolCall = {}): string {
-  const { repeatOf, ignored } = call;
+  const { repeatOf, ignored, beaten } = call;
+  if (beaten !== undefined)
+    return `Your output was not stored, because another call had completed ${beaten}. ${sentence(action, call)}`;
   if (repeatOf !== undefined && (action.do === 'work' || action.do === 'fix'))
     return `This call counted as a repeat of your call at ${repeatOf}. To complete ${action.at}, pass at.`;
   return `${ignored ? notStored(action) : ''}${sentence(action, call)}`;

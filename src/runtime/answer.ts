@@ -16,6 +16,8 @@ export interface Answer {
   warning?: string;
   /** The output was not stored, because the position waits. */
   ignored?: true;
+  /** The handle of the call, if another call's output completed that position: this one was not kept. */
+  beaten?: string;
   /** Critical artifacts that the caller's session must be shown now. */
   due?: readonly DueArtifact[];
   /** Tasks of the sent list that did not change: started, ended, or removed by a person. */

@@ -116,14 +116,17 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
     const own =
       request.type === 'status' && at === undefined ? onlyHeldHandle(reply, identity.session) : undefined;
     if (own !== undefined) return await call({ type: 'status', at: own }, identity, { ...options, run });
+    const sent = request.type === 'advance' ? request.output : undefined;
     if (reply.checking) {
       const waitMs = options.waitMs ?? (checked && hasFiles ? defaultWaitMs : 0);
       const waiting = { until: clock() + waitMs, onProgress: options.onProgress };
-      const sent = request.type === 'advance' ? request.output : undefined;
       return { ...(await settled(executed, reply, identity, waiting, sent)), ...treeWarning(view, tree) };
     }
     const hasOutput = ['advance', 'fail', 'setTasks'].includes(request.type);
-    const ignored = hasOutput && !executed.changed && !reply.replayed && reply.status === 'waiting';
+    // An older server does not say it.
+    const isIgnored = executed.ignored || (!executed.changed && !reply.replayed);
+    const ignored = hasOutput && isIgnored && reply.status === 'waiting';
+    const after = reply.replayed && sent !== undefined ? await viewAfter(executed) : undefined;
     const kept = request.type === 'setTasks' && executed.changed ? await keptTasks(executed, request) : [];
     const warning = warned ?? (request === asked || hasFiles ? undefined : unread);
     return {
@@ -131,6 +134,7 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       ...(kept.length > 0 && { kept }),
       ...(warning !== undefined && { warning }),
       ...(ignored && { ignored }),
+      ...beatenAt(after?.state, at, sent),
     };
   }
 
@@ -265,12 +269,13 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
       (await engine.execute(run, status, undefined, circumstances));
     await gates.perform(after, after.changed ? 'asked' : 'found');
     const next = replyOf(after);
+    if (isRefused(next)) return await about(after);
+    const beaten = beatenAt((after.view ?? gate.view).state, reply.at, sent);
     // What opened may have gates before its work.
-    if (!isRefused(next) && next.checking && next.preparing && next.checking.id !== id)
-      return await settled(after, next, identity, waiting);
-    const { state } = after.view ?? gate.view;
-    if (isRefused(next) || sent === undefined || !isBeaten(state, reply.at, sent)) return await about(after);
-    return await about({ ...after, reply: { ...next, replayed: true } });
+    const isPreparing = next.checking && next.preparing && next.checking.id !== id;
+    const answer = isPreparing ? await settled(after, next, identity, waiting) : await about(after);
+    if (!('beaten' in beaten) || isRefused(answer.reply)) return answer;
+    return { ...answer, reply: { ...answer.reply, replayed: true }, ...beaten };
   }
 
   /** Updates an adopted run from its source. */
@@ -298,12 +303,21 @@ export function createCall({ engine, workspace, gates, context, briefings, choos
   }
 }
 
-/** Another call's output completed the position. If the engine ran a command there, its output isn't compared. */
-function isBeaten({ outputs }: State, at: string | undefined, sent: Text): boolean {
-  const kept = Object.values(outputs).find((output) => output.at === at);
-  if (!kept || kept.receipts.some(({ role }) => role === 'run')) return false;
-  if (typeof kept.text === 'string' || typeof sent !== 'string') return !sameText(kept.text, sent);
-  return !sameText(kept.text, describeText(sent).kept);
+/** Whether the position has another call's output. If the engine ran a command there, its output isn't compared. */
+function beatenAt(
+  state: State | undefined,
+  at: string | undefined,
+  sent: Text | undefined,
+): Pick<Answer, 'beaten'> {
+  if (!state || at === undefined || sent === undefined) return {};
+  const words = typeof sent === 'string' ? describeText(sent).kept : sent;
+  const isOther = (kept: Text): boolean => !sameText(kept, typeof kept === 'string' ? sent : words);
+  const output = Object.values(state.outputs).find((each) => each.at === at);
+  if (output?.receipts.some(({ role }) => role === 'run')) return {};
+  const open = Object.values(state.cursors).find((cursor) => handleOf(state, cursor) === at);
+  // A review waits.
+  const kept = output?.text ?? open?.output;
+  return kept !== undefined && isOther(kept) ? { beaten: at } : {};
 }
 
 const isLoaded = (found: { run: string }): found is Loaded => 'state' in found;

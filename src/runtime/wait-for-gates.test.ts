@@ -61,3 +61,37 @@ test('a deadline that passes while the machine sleeps ends the wait when it wake
     state: 'interrupted',
   });
 });
+
+test('a wait ends on time if the wall clock is set back', async () => {
+  const start = 3_600_000;
+  const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
+  const { run } = await engine.begin(gated, { type: 'start', now: start });
+  const { view, reply } = await engine.execute(run, { type: 'advance', now: start, output: 'made' });
+  const id = 'checking' in reply ? (reply.checking?.id ?? '') : '';
+  if (!view) throw new Error('the run is not known');
+  let now = start;
+  const gates = createGates({ engine, workspace: none(), clock: () => now });
+  const settled = gates.settle(view, id, { until: now + 100, onProgress: () => (now = 1) });
+  expect(await settled).toMatchObject({ state: 'running' });
+});
+
+test('a process that writes a to-do list late writes the newest one', async () => {
+  const engine = createEngine({ store: createMemoryStore(), newRun, hashOf: hashDefinition });
+  const { run } = await engine.begin(gated, { type: 'start', now: 1 });
+  const replace = async (content: string) => await engine.execute(run, { type: 'todo', now: 2, content });
+  const older = await replace('- [ ] older');
+  await replace('- [x] newer');
+  const written: unknown[] = [];
+  const workspace = none();
+  const perform: typeof workspace.gates.perform = async (_, effects) => {
+    written.push(...effects);
+    return undefined;
+  };
+  const gates = createGates({
+    engine,
+    workspace: { ...workspace, gates: { ...workspace.gates, perform } },
+    clock: () => 3,
+  });
+  await gates.perform(older);
+  expect(written.at(-1)).toEqual({ type: 'writeTodo', content: '- [x] newer' });
+});

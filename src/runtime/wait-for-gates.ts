@@ -1,6 +1,6 @@
 import { setInterval, setTimeout } from 'node:timers/promises';
 import { type Circumstances, checkingIn, type Engine, type Executed, noRun } from '../engine/index.ts';
-import type { Command } from '../machine/index.ts';
+import { type Command, sameText, type Text } from '../machine/index.ts';
 import type { Loaded } from '../store/index.ts';
 import { type GateProgress, runnerPatienceMs, type Workspace } from '../workspace/index.ts';
 
@@ -51,8 +51,18 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
     const { run, effects } = executed;
     if (effects.length === 0) return undefined;
     const view = executed.view ?? (await engine.view(run));
-    const textOf = (text: Parameters<Engine['text']>[1]): Promise<string> => engine.text(run, text);
-    return view && (await gates.perform(view, effects, { why, shared: isShared(run), textOf }));
+    const textOf = (text: Text): Promise<string> => engine.text(run, text);
+    const performing = { why, shared: isShared(run), textOf };
+    let warning = view && (await gates.perform(view, effects, performing));
+    let written = effects.findLast((effect) => effect.type === 'writeTodo')?.content;
+    while (view && written !== undefined) {
+      // Another process may have replaced the list and written its file before this one did.
+      const content = (await engine.view(run))?.state.todo;
+      if (content === undefined || sameText(content, written)) break;
+      warning = await gates.perform(view, [{ type: 'writeTodo', content }], performing);
+      written = content;
+    }
+    return warning;
   }
 
   async function withTasks(
@@ -74,6 +84,8 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
     const { run } = loaded;
     let view = loaded;
     let asked = clock();
+    // Either clock ends the wait: the wall clock jumps ahead while a laptop sleeps, and it can be set back.
+    const ends = performance.now() + (until - clock());
     for (;;) {
       const checking = checkingIn(view.state, id);
       if (!checking) return { state: 'finished', view };
@@ -90,9 +102,9 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
         asked = clock();
         gates.ensureRunner(view, id, { why: 'waited', shared: isShared(run), session });
       }
-      if (clock() >= until) return { state: 'running', view };
+      if (clock() >= until || performance.now() >= ends) return { state: 'running', view };
       const patience = runner ? Number.POSITIVE_INFINITY : asked + runnerPatienceMs;
-      view = await moved(view, id, { until: Math.min(until, deadline + 1), patience, onProgress });
+      view = await moved(view, id, { until: Math.min(until, deadline + 1), ends, patience, onProgress });
     }
   }
 
@@ -128,12 +140,13 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
   async function moved(
     view: Loaded,
     id: string,
-    { until, patience, onProgress }: Waiting & { patience: number },
+    { until, ends, patience, onProgress }: Waiting & { ends: number; patience: number },
   ): Promise<Loaded> {
     const { run, version } = view;
     const stop = new AbortController();
     const { signal } = stop;
-    const watching = engine.watch(run, version.seq, Math.max(0, until - clock()), { check: id, signal });
+    const waitMs = Math.max(0, Math.min(until - clock(), ends - performance.now()));
+    const watching = engine.watch(run, version.seq, waitMs, { check: id, signal });
     const patienceAfterExit = isShared(run) ? reportMs : 0;
     let lostAt: number | undefined;
     const isOver = (): boolean => {
@@ -141,8 +154,7 @@ export function createGates({ engine, workspace, clock }: Options): Gates {
       const runner = gates.runnerIs(run, id);
       lostAt = runner === 'dead' ? (lostAt ?? clock()) : undefined;
       const isOverdue = runner === 'unknown' && clock() > patience;
-      // The wall clock may have jumped, as it does while a laptop sleeps.
-      const isLate = clock() >= until;
+      const isLate = clock() >= until || performance.now() >= ends;
       return isLate || isOverdue || (lostAt !== undefined && clock() - lostAt >= patienceAfterExit);
     };
     const ticks = setInterval(tickMs, undefined, { signal });

@@ -4,7 +4,7 @@ import { runtimeWithoutFiles } from '../../test/kit/runtime-without-files.ts';
 import { hashDefinition } from '../definition/index.ts';
 import { createEngine } from '../engine/engine.ts';
 import { newRun } from '../engine/new-run-id.ts';
-import type { Definition } from '../machine/index.ts';
+import type { Definition, Gate, Step } from '../machine/index.ts';
 import type { Runtime } from './runtime.ts';
 
 const gated: Definition = {
@@ -41,38 +41,59 @@ it('a gate is asked for and stays open; when its time is over it counts for noth
 });
 
 it.each([
-  ['another', "B's", true],
-  ['the same', "A's", undefined],
-])('[C0] a caller that missed its red gates learns that %s output was kept', async (_, kept, replayed) => {
-  const { engine, runtime } = opened();
-  const { run = '', reply } = await runtime().start({ workflow: 'gated' }, who);
-  const at = ('at' in reply && reply.at) || '';
-  const finish = async (id: string, pass: boolean) =>
-    await engine.execute(run, {
-      ...{ now: 1_000_001, actor: { kind: 'engine' }, type: 'gatesFinished', id },
-      receipts: [{ gate: 0, pass }],
+  ['another', "B's", {}, true],
+  ['the same', "A's", {}, false],
+  ['another, which a review waits for,', "B's", { review: { by: 'human' } }, true],
+  [
+    'another, after which gates of the next step run,',
+    "B's",
+    { next: { baseline: true, run: 'true' } },
+    true,
+  ],
+])(
+  '[C0] a caller that missed its red gates learns that %s output was kept',
+  async (_, kept, more, isBeaten) => {
+    const { review, next }: { review?: Step['review']; next?: Gate } = more;
+    const [make, sign] = gated.steps as [Step, Step];
+    const definition: Definition = {
+      ...gated,
+      steps: [
+        { ...make, ...(review && { review }) },
+        { ...sign, ...(next && { gate: [next] }) },
+      ],
+    };
+    const { engine, runtime } = opened({ used: [definition] });
+    const { run = '', reply } = await runtime().start({ workflow: 'gated' }, who);
+    const at = ('at' in reply && reply.at) || '';
+    const finish = async (id: string, pass: boolean) =>
+      await engine.execute(run, {
+        ...{ now: 1_000_001, actor: { kind: 'engine' }, type: 'gatesFinished', id },
+        receipts: [{ gate: 0, pass }],
+      });
+    const idIn = ({ reply: told }: { reply: object }) =>
+      'checking' in told ? (told.checking as { id: string }).id : '';
+    let first = true;
+    const execute: typeof engine.execute = async (...call) => {
+      const executed = await engine.execute(...call);
+      if (!first) return executed;
+      first = false;
+      await finish(idIn(executed), false);
+      const advance = { type: 'advance', now: 1_000_000, at, output: kept, session: 's1' } as const;
+      const opens = await finish(idIn(await engine.execute(run, advance)), true);
+      if (next) setTimeout(() => finish(idIn(opens), true), 1);
+      return executed;
+    };
+    const slow = runtimeWithoutFiles({
+      ...{ engine: { ...engine, execute }, session: 's1', clock: () => 1_000_002 },
+      used: { named: async () => definition, all: async () => [definition] },
     });
-  const idIn = ({ reply: told }: { reply: object }) =>
-    'checking' in told ? (told.checking as { id: string }).id : '';
-  let first = true;
-  const execute: typeof engine.execute = async (...call) => {
-    const executed = await engine.execute(...call);
-    if (!first) return executed;
-    first = false;
-    await finish(idIn(executed), false);
-    const advance = { type: 'advance', now: 1_000_000, at, output: kept, session: 's1' } as const;
-    await finish(idIn(await engine.execute(run, advance)), true);
-    return executed;
-  };
-  const slow = runtimeWithoutFiles({
-    ...{ engine: { ...engine, execute }, session: 's1', clock: () => 1_000_002 },
-    used: { named: async () => gated, all: async () => [gated] },
-  });
-  const told = await slow.call({ type: 'advance', at, output: "A's" }, who, { waitMs: 60_000 });
-  expect((await engine.view(run))?.state.outputs.make?.text).toBe(kept);
-  expect(told.reply).toMatchObject({ step: 'sign' });
-  expect('replayed' in told.reply ? told.reply.replayed : undefined).toBe(replayed);
-});
+    const told = await slow.call({ type: 'advance', at, output: "A's" }, who, { waitMs: 60_000 });
+    const { outputs, cursors } = (await engine.view(run))?.state ?? {};
+    expect(outputs?.make?.text ?? Object.values(cursors ?? {})[0]?.output).toBe(kept);
+    expect(told.reply).toMatchObject({ step: review ? 'make' : 'sign' });
+    expect([told.beaten, 'replayed' in told.reply]).toEqual(isBeaten ? [at, true] : [undefined, false]);
+  },
+);
 
 it('a new session learns that a waiting run ignored its output', async () => {
   const { engine, runtime } = opened();

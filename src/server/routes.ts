@@ -73,6 +73,10 @@ const executed = z.object({
   reply: z.looseObject({}).describe('The position of the run, or a refusal with code, message and next.'),
   effects: z.array(z.looseObject({ type: z.string() })),
   changed: z.boolean(),
+  ignored: z
+    .literal(true)
+    .optional()
+    .describe('Nothing that the command says was kept, because its position waits.'),
   repeated: z
     .literal(true)
     .optional()

@@ -65,6 +65,38 @@ export function engineContract(name: string, create: () => Promise<Engine>): voi
       }
     });
 
+    test('[C0] a repeated key is recognized from a session that the run does not know', async () => {
+      const engine = await create();
+      const steps = smallDefinition.steps.map((step) => ({ ...step, review: { by: 'human' } }));
+      const { run, reply } = await engine.begin({ ...smallDefinition, steps }, { type: 'start', now: 1 });
+      const { at = '' } = reply as Status;
+      const call = async (session: string) =>
+        await engine.execute(run, { ...advance(at, 'the plan'), session }, 'key-1', {
+          facts: { host: 'codex' },
+        });
+      await call('s1');
+      expect(await call('s2')).toMatchObject({ repeated: true, reply: { replayed: true } });
+    });
+
+    test('[C0] an ignored output is told as ignored, whatever else the call writes', async () => {
+      const engine = await create();
+      const steps = smallDefinition.steps.map((step) => ({ ...step, context: 'clear' as const }));
+      const { run } = await engine.begin({ ...smallDefinition, steps }, { type: 'start', now: 1 });
+      const actor = { kind: 'person', name: 'ann' } as const;
+      const plan: Command = { type: 'advance', now: 2, output: 'the plan', actor };
+      const { at = '' } = (await engine.execute(run, plan)).reply as Status;
+      await engine.execute(run, { type: 'ask', now: 2, at, text: 'Which one?', actor });
+      const before = (await engine.view(run))?.version.seq ?? 0;
+      const call = { ...advance(at, 'the build'), session: 's1' };
+      for (let sent = 0; sent < 2; sent += 1) {
+        const told = await engine.execute(run, call, 'key-1');
+        expect(told).toMatchObject({ ignored: true, reply: { status: 'waiting' } });
+        expect(told).not.toHaveProperty('repeated');
+        expect(told.reply).not.toHaveProperty('replayed');
+      }
+      expect((await engine.view(run))?.version.seq).toBeGreaterThan(before);
+    });
+
     test('[S10] a key that was used for another command or other content is refused', async () => {
       const { engine, run, at } = await started();
       const note: Command = { type: 'note', now: 5, kind: 'decision', text: 'Use SQLite' };

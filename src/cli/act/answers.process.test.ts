@@ -31,6 +31,20 @@ test('the same words at the next position are no silent success', async () => {
   expect((await project.run([...command, '--output', 'done'], { env })).stdout).toContain('complete');
 });
 
+test('[C0] words for a position that another call completed are not kept, and that is said', async () => {
+  using project = withWorkflow(two);
+  await project.run(['start', 'w'], { env });
+  const { stdout } = await project.run(['advance', 'first', '--json'], { env });
+  const { at } = JSON.parse(stdout);
+  const late = ['advance', '--at', at.replace(':b#', ':a#'), 'second'];
+  expect(await project.run(late, { env })).toMatchObject({
+    code: exit.no,
+    stderr: expect.stringContaining('a#1'),
+  });
+  const told = await project.run([...late, '--json'], { env });
+  expect(JSON.parse(told.stdout)).toMatchObject({ beaten: expect.stringMatching(/:a#1$/), at });
+});
+
 test('words for a position that waits are not kept, and that is said', async () => {
   using project = withWorkflow('  - { id: a, type: action, instructions: x, review: { by: human } }\n');
   await project.run(['start', 'w'], { env });

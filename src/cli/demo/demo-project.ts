@@ -63,6 +63,8 @@ export function createDemoProject({ env, main, now }: Io): DemoProject {
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
     LOCALAPPDATA: join(home, 'state'),
+    // A gate's process writes its compiled code when it ends, and the folder may be deleted by then.
+    NODE_DISABLE_COMPILE_CACHE: '1',
     ...(env.SystemRoot === undefined ? {} : { SystemRoot: env.SystemRoot }),
   };
   const write = (file: string, text: string): void => {
