@@ -1,11 +1,13 @@
 /**
  * What a run of CI may cost: `node scripts/ci/budget.ts FOLDER` compares what `.ci/run` noted there with `.ci/budget.json`.
- * Counts decide. CPU time counts only if it's far over, because machines differ, and the same machine changes within a
- * run. So `.ci/run` times a loop before and after each step: `node scripts/ci/budget.ts` prints its CPU seconds.
+ * Counts decide. CPU time counts only if it's far over, because machines differ, and other programs slow the same machine
+ * during a run. So all the time, `node scripts/ci/budget.ts time FILE` measures what tests mostly do: start Node and work
+ * on objects and text. (Simple arithmetic shows nothing: it stays fast while memory and kernel are slow.)
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export interface Usage {
@@ -13,7 +15,7 @@ export interface Usage {
   /** Started agent programs by name. */
   sessions: Readonly<Record<string, number>>;
   cpuSeconds: number;
-  /** CPU seconds of the loop, the mean of before and after. */
+  /** CPU seconds of the measured work during the step, on average. */
   loop: number;
 }
 
@@ -79,40 +81,62 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 /** Of one process in the kernel's accounting, `accton`. */
 const recordBytes = 64;
 
-function loop(): number {
-  const before = process.cpuUsage();
-  let hash = 0;
-  for (let n = 0; n < 200_000_000; n += 1) hash = (hash * 31 + n) | 0;
-  const { user, system } = process.cpuUsage(before);
-  // The use of the result keeps the loop.
-  return (user + system) / 1e6 + (hash === 1 ? 1 : 0);
+/** Each takes about a quarter of a CPU second. */
+const secondsBetweenSamples = 8;
+
+/** Appends the time and the CPU seconds of one sample after the other, until it's ended. */
+async function takeSamples(file: string): Promise<void> {
+  const program = fileURLToPath(import.meta.url);
+  for (;;) {
+    const seconds = execFileSync(process.execPath, [program, 'work'], { encoding: 'utf8' }).trim();
+    appendFileSync(file, `${Date.now() / 1000}\t${seconds}\n`);
+    await sleep(secondsBetweenSamples * 1000);
+  }
+}
+
+/** The CPU seconds that this process needed for it and its own start. */
+function work(): number {
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({ id: `row ${n}`, tags: [n, `${n * 7}`] }));
+  const copy: typeof rows = JSON.parse(JSON.stringify(rows));
+  const byTag = new Map(copy.map((row) => [row.tags.join(), row]));
+  const found = sum(rows.map(({ tags }) => byTag.get(tags.join())?.id.split(/\s/).length ?? 0));
+  const { user, system } = process.cpuUsage();
+  // The use of the result keeps the work.
+  return (user + system) / 1e6 + (found === 1 ? 1 : 0);
 }
 
 function usageIn(folder: string): Record<string, Usage> {
   const steps: Record<string, Usage> = {};
+  const samples = linesOf(join(folder, 'samples')).map((line) => line.split('\t').map(Number));
   for (const line of linesOf(join(folder, 'cpu'))) {
-    const [step = '', before, after, ...loops] = line.split('\t');
+    const [step = '', ...numbers] = line.split('\t');
+    const [from = 0, before = 0, to = 0, after = 0] = numbers.map(Number);
+    const during = samples.filter(([at = 0]) => at >= from && at <= to);
     const sessions: Record<string, number> = {};
     for (const agent of linesOf(join(folder, `sessions.${step}`)))
       sessions[agent] = (sessions[agent] ?? 0) + 1;
     const accounts = join(folder, `account.${step}`);
     steps[step] = {
-      processes: existsSync(accounts) ? statSync(accounts).size / recordBytes : 0,
+      processes: existsSync(accounts) ? statSync(accounts).size / recordBytes - during.length : 0,
       sessions,
-      cpuSeconds: Math.round(Number(after) - Number(before)),
-      loop: sum(loops.map(Number)) / loops.length,
+      cpuSeconds: Math.round(after - before),
+      loop: meanSeconds(during.length > 0 ? during : samples),
     };
   }
   return steps;
 }
 
+const meanSeconds = (samples: readonly number[][]): number =>
+  sum(samples.map(([, seconds = 0]) => seconds)) / samples.length;
+
 const linesOf = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [, , folder] = process.argv;
-  if (folder === undefined) console.log(loop());
-  else compare(folder);
+  const [, , first = '', file = ''] = process.argv;
+  if (first === 'work') console.log(work());
+  else if (first === 'time') await takeSamples(file);
+  else compare(first);
 }
 
 function compare(folder: string): void {
