@@ -19,6 +19,7 @@ beforeEach(() => {
   chmodSync(shim, 0o755);
   // Stands for the program: what matters here is whether it is started, and with what.
   writeFileSync(join(plugin, 'dist', 'hook.cjs'), 'console.log("started", ...process.argv.slice(2));\n');
+  writeFileSync(join(plugin, 'dist', 'hook-main.cjs'), '');
 });
 afterEach(() => project[Symbol.dispose]());
 
@@ -142,7 +143,9 @@ describe('the shim', () => {
     const { stdout, ...rest } = fire(project.root, 'session_start', env);
     expect(rest).toEqual({ stderr: '', status: 0 });
     expect(JSON.parse(stdout).systemMessage).toMatch(/node is not on the PATH, so this session is not told/);
-    rmSync(join(shim, '..', '..', 'dist'), { recursive: true });
-    expect(JSON.parse(fire(project.root).stdout).systemMessage).toMatch(/not built/);
+    for (const part of ['hook-main.cjs', 'hook.cjs']) {
+      rmSync(join(shim, '..', '..', 'dist', part));
+      expect(JSON.parse(fire(project.root).stdout).systemMessage).toMatch(/not built/);
+    }
   });
 });
